@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define HD_API         __attribute__((visibility("default")))
-#define HD_MUST_CHECK  __attribute__((warn_unused_result))
+#define HD_API          __attribute__((visibility("default")))
+#define HD_MUST_CHECK   __attribute__((warn_unused_result))
 #define HD_PRINTF(f, a) __attribute__((format(printf, f, a)))
 #else
 #define HD_API

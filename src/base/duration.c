@@ -37,8 +37,8 @@ hd_status hd_duration_parse(const char *text, int64_t *ret_ms, struct hd_error *
 		unit = 1;
 	if (unit == 0) {
 		(void)hd_fail(err, HD_INVALID, "\"%s\" is not a duration", text);
-		return hd_hint(err, "write a whole number and a unit, like 500ms, 2s, 5m, 1h or 1d"),
-		       HD_INVALID;
+		hd_hint(err, "write a whole number and a unit, like 500ms, 2s, 5m, 1h or 1d");
+		return HD_INVALID;
 	}
 	if (n > HD_DURATION_MAX_MS / unit)
 		return hd_fail(err, HD_INVALID, "\"%s\" is longer than 366 days", text);

@@ -15,7 +15,8 @@
  */
 hd_status hd_duration_parse(const char *text, int64_t *ret_ms, struct hd_error *err);
 
-/* Writes the shortest exact form ("90s", "1500ms") into `buf` of HD_DURATION_TEXT. Returns `buf`. */
+/* Writes the shortest exact form ("90s", "1500ms") into `buf` of HD_DURATION_TEXT. Returns `buf`.
+ */
 char *hd_duration_format(int64_t ms, char *buf, size_t size);
 
 #endif

@@ -9,8 +9,8 @@
 const char *hd_status_name(hd_status status)
 {
 	static const char *const names[] = {
-		[HD_OK] = "ok",		  [HD_RETRY] = "retry",	    [HD_TIMEOUT] = "timeout",
-		[HD_LOST] = "lost",	  [HD_REFUSED] = "refused", [HD_INVALID] = "invalid",
+		[HD_OK] = "ok",           [HD_RETRY] = "retry",     [HD_TIMEOUT] = "timeout",
+		[HD_LOST] = "lost",       [HD_REFUSED] = "refused", [HD_INVALID] = "invalid",
 		[HD_NOMEM] = "no memory",
 	};
 
@@ -62,17 +62,16 @@ hd_status hd_fail_errno(struct hd_error *err, hd_status status, const char *form
 	return status;
 }
 
-hd_status hd_hint(struct hd_error *err, const char *format, ...)
+void hd_hint(struct hd_error *err, const char *format, ...)
 {
 	va_list args;
 
 	if (err == NULL)
-		return HD_OK;
+		return;
 	va_start(args, format);
 	(void)vsnprintf(err->hint, sizeof(err->hint), format, args);
 	va_end(args);
 	one_line(err->hint);
-	return err->status;
 }
 
 void hd_fail_prefix(struct hd_error *err, const char *format, ...)

@@ -11,8 +11,8 @@ hd_status hd_fail(struct hd_error *err, hd_status status, const char *format, ..
 hd_status hd_fail_errno(struct hd_error *err, hd_status status, const char *format, ...)
     HD_PRINTF(3, 4);
 
-/* Adds what to do about it. Returns the status that hd_fail has set (HD_OK when `err` is NULL). */
-hd_status hd_hint(struct hd_error *err, const char *format, ...) HD_PRINTF(2, 3);
+/* Adds what to do about it: "write a whole number and a unit, like 2s". */
+void hd_hint(struct hd_error *err, const char *format, ...) HD_PRINTF(2, 3);
 
 /* Puts text in front of the message that is there: "leader lookup: " + message. */
 void hd_fail_prefix(struct hd_error *err, const char *format, ...) HD_PRINTF(2, 3);

@@ -17,7 +17,7 @@ uint64_t hd_random64(void)
 char *hd_id_new(char *buf)
 {
 	(void)snprintf(buf, HD_ID_TEXT, "%016llx%016llx", (unsigned long long)hd_random64(),
-		       (unsigned long long)hd_random64());
+	               (unsigned long long)hd_random64());
 	return buf;
 }
 

@@ -1,0 +1,2 @@
+-- Is the session alive?
+select 1
