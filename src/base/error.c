@@ -25,6 +25,7 @@ static void one_line(char *text)
 			*text = ' ';
 }
 
+HD_PRINTF(3, 0)
 static void fill(struct hd_error *err, hd_status status, const char *format, va_list args)
 {
 	err->status = status;
