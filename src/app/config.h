@@ -2,6 +2,7 @@
 #ifndef HD_APP_CONFIG_H
 #define HD_APP_CONFIG_H
 
+#include "base/buf.h"
 #include <howdah/error.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -11,6 +12,8 @@
 struct hd_config {
 	/* all commands */
 	bool help;
+	bool version;
+	bool man;
 	const char *config_file;
 	const char *log_format;
 	bool quiet;
@@ -22,6 +25,7 @@ struct hd_config {
 	bool json;
 	bool trust_session;
 	const char *reason;
+	int64_t limit; /* rows of a history */
 
 	/* init */
 	bool print;
@@ -33,7 +37,7 @@ struct hd_config {
 	bool key_given;
 	int64_t key;
 	const char *election;
-	const char *wait; /* NULL: stand by for ever; else a duration, "0" for one attempt */
+	const char *wait; /* NULL: stand by for ever; else a checked duration, "0": one attempt */
 	bool restart;
 	int64_t retry_ms;
 	int64_t heartbeat_ms;
@@ -42,14 +46,14 @@ struct hd_config {
 	int64_t lost_grace_ms;
 	const char *contain;
 	const char *address;
-	const char *workers; /* HOWDAH_WORKERS: the run-time gate */
+	const char *workers; /* HOWDAH_WORKERS: the run-time gate; NULL or "": inert */
 
 	/* what is left of the command line */
 	int noperands;
 	const char *operand[HD_OPERANDS_MAX];
 	char **command; /* NULL-ended, borrowed from argv; NULL when there was no "--" */
 
-	void *owned; /* memory of values that came from a file */
+	struct hd_buf file; /* memory of values that came from a file */
 };
 
 #endif

@@ -18,11 +18,17 @@ void hd_buf_release(struct hd_buf *b)
 	hd_buf_init(b);
 }
 
+void hd_buf_cut(struct hd_buf *b, size_t len)
+{
+	if (len >= b->len)
+		return;
+	b->len = len;
+	b->data[len] = '\0';
+}
+
 void hd_buf_reset(struct hd_buf *b)
 {
-	b->len = 0;
-	if (b->cap > 0)
-		b->data[0] = '\0';
+	hd_buf_cut(b, 0);
 }
 
 /* Makes room for `n` more bytes and the NUL. */

@@ -1,27 +1,9 @@
 #include "base/json.h"
 
+#include "base/utf8.h"
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
-
-/* How many bytes the valid UTF-8 character at `p` takes (RFC 3629); 0 when it is none. */
-static size_t utf8_length(const unsigned char *p)
-{
-	size_t n;
-
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] < 0xc2 || p[0] > 0xf4)
-		return 0;
-	n = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
-	for (size_t i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
-}
 
 static void escape(struct hd_buf *b, unsigned char c)
 {
@@ -41,14 +23,14 @@ static void escape(struct hd_buf *b, unsigned char c)
 
 void hd_json_string(struct hd_buf *b, const char *text)
 {
-	const unsigned char *p = (const unsigned char *)text;
+	const char *p = text;
 
 	hd_buf_char(b, '"');
 	while (*p != '\0') {
-		size_t n = utf8_length(p);
+		size_t n = hd_utf8_length(p);
 
 		if (n == 1)
-			escape(b, *p);
+			escape(b, (unsigned char)*p);
 		else if (n == 0)
 			hd_buf_text(b, "\xef\xbf\xbd");
 		else

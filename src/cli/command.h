@@ -7,16 +7,34 @@
 
 struct hd_command {
 	const char *name;     /* "leader", or "leader pause" for a command of two words */
-	const char *operands; /* "ROLE", "[-- COMMAND…]"; "" for none */
+	const char *operands; /* "ROLE", "[-- COMMAND...]"; "" for none */
 	int least, most;      /* how many operands */
+	bool takes_command;   /* words behind "--" */
 	unsigned int groups;  /* enum hd_option_group, or-ed */
 	int (*run)(const struct hd_config *config); /* answers the exit code */
 	bool hidden;                                /* not in --help: parts */
 	const char *summary;                        /* one line */
-	const char *details; /* paragraphs for `howdah COMMAND --help` and the man page */
+	/* Paragraphs for `howdah COMMAND --help` and the man page, separated by a blank line; lines
+	 * that begin with two blanks are kept as they are. NULL: the summary says all. */
+	const char *details;
 };
 
 extern const struct hd_command hd_commands[]; /* ended by a row without name */
+
+/* The command that the first words name, `ret_words` of them; NULL: none. */
+const struct hd_command *hd_command_find(const char *const *word, int nwords, int *ret_words);
+
+/* Whether `c` is "NAME something" for this NAME. */
+bool hd_command_is_under(const struct hd_command *c, const char *name);
+
+/* Whether there are commands "NAME something" for its name. */
+bool hd_command_has_parts(const struct hd_command *c);
+
+/* HD_INVALID in `err`: no command has these words, with the nearest. */
+void hd_command_unknown(const char *const *word, int nwords, struct hd_error *err);
+
+/* Prints help on stdout; NULL: the overview. */
+void hd_help(const struct hd_command *command);
 
 /* One function a command, each in src/cli/cmd_NAME.c. */
 int hd_cmd_init(const struct hd_config *config);
@@ -34,13 +52,17 @@ int hd_cmd_dev(const struct hd_config *config);
 int hd_cmd_demo(const struct hd_config *config);
 int hd_cmd_status(const struct hd_config *config);
 int hd_cmd_version(const struct hd_config *config);
+int hd_cmd_help(const struct hd_config *config);
 int hd_cmd_part(const struct hd_config *config);
 
 /*
- * How a command ends with an error: prints "howdah: message" and "  hint: …" on stderr, answers the
- * exit code that belongs to the status (LOST and RETRY 69, TIMEOUT 69, REFUSED 77, INVALID 64).
+ * How a command ends with an error: prints "howdah: message" and "  hint: ..." on stderr, answers
+ * the exit code that belongs to the status (LOST, RETRY and TIMEOUT 69, REFUSED 77, INVALID 64).
  */
 int hd_complain(const struct hd_error *err);
+
+/* The same where the exit code is another one; answers `code`. */
+int hd_complain_with(const struct hd_error *err, int code);
 
 /*
  * A session as `howdah COMMAND` needs one: the database of --db, HOWDAH_DB or libpq's own settings;

@@ -73,7 +73,8 @@ static inline int tap_main(const struct tap_test *tests, size_t n, const char *o
 			tests[i].run();
 		number++;
 		if (jumped == 2)
-			printf("ok %d - %s # SKIP %s\n", number, tests[i].name, tap_skipped);
+			printf("ok %d - %s # SKIP %s\n", number, tests[i].name,
+			       tap_skipped ? tap_skipped : "");
 		else
 			printf("%s %d - %s\n", jumped ? "not ok" : "ok", number, tests[i].name);
 		failed += jumped == 1;

@@ -1,0 +1,114 @@
+#include "app/option.h"
+#include "cli/command.h"
+
+#define VIEW (HD_FOR_ALL | HD_FOR_DB | HD_FOR_JSON)
+#define ACT  (HD_FOR_ALL | HD_FOR_DB)
+
+/* clang-format off */
+const struct hd_command hd_commands[] = {
+{ .name = "run", .operands = "--role NAME [-- COMMAND...]", .takes_command = true,
+  .groups = HD_FOR_ALL | HD_FOR_DB | HD_FOR_RUN | HD_FOR_PROBE, .run = hd_cmd_run,
+  .summary = "lead a role or stand by, and run a command while leading",
+  .details =
+"Leads the role NAME, or stands by until it can, and runs COMMAND while it leads. However many "
+"nodes run this for one role, one of them is active. Without a command it only holds the role.\n"
+"\n"
+"  howdah run --role poller -- ./poller --interval 5s\n"
+"  howdah run --role nightly --wait 0 -- ./nightly-job     # one attempt\n"
+"  howdah run --role poller --key 1840000001 -- ./poller   # beside old nodes\n"
+"\n"
+"A role runs only where HOWDAH_WORKERS names it, and only in a build with workers.\n"
+"\n"
+"Leadership lost: the command and all its descendants are ended with TERM, then KILL, before "
+"another node may start. The node then stands by and competes again. TERM, INT and QUIT are "
+"forwarded and begin a planned stop: the command has --grace to end, then the role is handed over. "
+"HUP, USR1, USR2, CONT and WINCH are only forwarded.\n"
+"\n"
+"The command finds HOWDAH_ROLE, HOWDAH_TOKEN and HOWDAH_NODE in its environment. `howdah held` "
+"asks whether leadership is still trusted; howdah.assert_leader(role, token), called in a "
+"transaction, makes the transaction of a stale leader fail.\n"
+"\n"
+"Heartbeat, its timeout (the heartbeat, 10s at most), --lost-grace and 500ms must fit into "
+"--lease. A role is a handful for each application, never one for each tenant or record." },
+{ .name = "leader", .operands = "", .groups = VIEW, .run = hd_cmd_leader_list,
+  .summary = "who leads what; show, resign, pause, resume, history, forget",
+  .details =
+"Without a further word: a line for each role, with its leader, since when, where, the token and "
+"the mode.\n"
+"\n"
+"  howdah leader\n"
+"  howdah leader pause poller --reason \"double invoices\"" },
+{ .name = "leader list", .operands = "", .groups = VIEW, .run = hd_cmd_leader_list, .hidden = true,
+  .summary = "who leads what" },
+{ .name = "leader show", .operands = "ROLE", .least = 1, .most = 1, .groups = VIEW,
+  .run = hd_cmd_leader_show,
+  .summary = "one role; exits with 0 when somebody leads it, 75 when nobody does" },
+{ .name = "leader resign", .operands = "ROLE", .least = 1, .most = 1, .groups = ACT | HD_FOR_WHY,
+  .run = hd_cmd_leader_resign,
+  .summary = "ask the leader to hand the role over to another node",
+  .details =
+"Asks the holder to stop its command, within its --grace, and to give the role up. The node that "
+"resigned does not compete for two retry intervals, so another one gets it." },
+{ .name = "leader pause", .operands = "ROLE", .least = 1, .most = 1, .groups = ACT | HD_FOR_WHY,
+  .run = hd_cmd_leader_pause,
+  .summary = "stop a role on all nodes until it is resumed",
+  .details =
+"Stops the role everywhere: the leader ends its command and gives the role up, and no node takes "
+"it until `howdah leader resume ROLE`. The switch for 3 a.m.; it outlives restarts.\n"
+"\n"
+"  howdah leader pause poller --reason \"double invoices\"" },
+{ .name = "leader resume", .operands = "ROLE", .least = 1, .most = 1, .groups = ACT,
+  .run = hd_cmd_leader_resume,
+  .summary = "end a pause" },
+{ .name = "leader history", .operands = "ROLE", .least = 1, .most = 1,
+  .groups = VIEW | HD_FOR_HISTORY, .run = hd_cmd_leader_history,
+  .summary = "every change of a role, with time, node and reason",
+  .details = "The stored record of a role, newest first. The last 1000 changes are kept." },
+{ .name = "leader forget", .operands = "ROLE", .least = 1, .most = 1, .groups = ACT,
+  .run = hd_cmd_leader_forget,
+  .summary = "clear the registered key and mode of a role that nobody leads",
+  .details =
+"The first use of a role registers its lock key and its mode, and nodes with another one are "
+"refused. This clears the registration, so that the next use makes a new one. It is refused while "
+"somebody leads the role." },
+{ .name = "held", .operands = "", .groups = HD_FOR_ALL | HD_NO_FILE, .run = hd_cmd_held,
+  .summary = "inside a command: is leadership still trusted?",
+  .details =
+"For scripts that `howdah run` started: ends with 0 while leadership is trusted, with 75 when it "
+"is not, and with 78 when the descriptor that HOWDAH_HELD_FD names is missing. It asks no "
+"database.\n"
+"\n"
+"  howdah held || exit" },
+{ .name = "init", .operands = "", .groups = HD_FOR_ALL | HD_FOR_DB | HD_FOR_INIT,
+  .run = hd_cmd_init,
+  .summary = "create or upgrade the schema howdah",
+  .details =
+"Creates the schema howdah or brings it to the version of this program, under an advisory lock: "
+"any number of nodes may do it at once. It makes the worker and reader roles where it may, and "
+"else prints the statements. A schema newer than this program knows is refused.\n"
+"\n"
+"  howdah init --db \"host=db1 dbname=app user=owner\"\n"
+"  howdah init --print > howdah.sql     # for other migration tools" },
+{ .name = "dev", .operands = "[start|stop|dsn|psql|destroy]", .most = 1, .takes_command = true,
+  .groups = HD_FOR_ALL | HD_FOR_JSON, .run = hd_cmd_dev,
+  .summary = "the embedded server: start, stop, dsn, psql, destroy",
+  .details =
+"The private PostgreSQL that --db dev and HOWDAH_DB=dev mean: for development, demo and tests, "
+"for this machine and this user only. It is made on first use, listens on a unix socket, and is "
+"shared by all howdah processes of the user.\n"
+"\n"
+"  howdah dev start      # make it and start it\n"
+"  howdah dev psql       # look into it\n"
+"  howdah dev dsn        # its connection string, for other programs\n"
+"  howdah dev destroy    # stop it and remove all its data" },
+{ .name = "part", .operands = "NAME", .least = 1, .most = 1, .groups = HD_FOR_ALL | HD_NO_FILE,
+  .run = hd_cmd_part, .hidden = true, .summary = "a process that howdah itself starts" },
+{ .name = "version", .operands = "", .groups = HD_FOR_ALL | HD_FOR_JSON | HD_NO_FILE,
+  .run = hd_cmd_version,
+  .summary = "version, schema, libpq, and the gates of this build" },
+{ .name = "help", .operands = "[COMMAND]", .most = 2,
+  .groups = HD_FOR_ALL | HD_FOR_HELP | HD_NO_FILE, .run = hd_cmd_help,
+  .summary = "help for a command" },
+{ .name = NULL },
+};
+/* clang-format on */
