@@ -10,6 +10,7 @@
 
 #include <howdah/clock.h>
 #include <howdah/error.h>
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,15 +22,20 @@ struct hd_session_options {
 	const char *conninfo;         /* key=value or URI, as libpq reads it; "" or NULL: libpq's
 	                                 environment. Borrowed until hd_session_open returns */
 	const char *application_name; /* "howdah:PART:NAME"; NULL leaves it to conninfo */
-	int host_timeout_ms; /* share of one host of a list; a black hole must not eat it all */
+	const char
+	    *server_options; /* "-c name=value ...", behind the `options` of conninfo; NULL: none */
+	int host_timeout_ms; /* share of one host of a list, where conninfo has no connect_timeout
+	                      */
 };
 
 /* Every default: no names, 5 s a host. */
 HD_API void hd_session_options_init(struct hd_session_options *o);
 
 /*
- * Connects: the hosts of `conninfo` in their order, each resolved anew. Name look-up itself is
- * libpq's and can't be bounded. A list of hosts without target_session_attrs means `primary`.
+ * Connects: the hosts of `conninfo` in their order, each resolved anew and given its own share of
+ * the time, so that a black hole never eats it all. The name look-up itself is the system's and
+ * can't be bounded. A list of hosts without target_session_attrs means `primary`; `prefer-standby`
+ * is left to libpq as a whole. No message ever holds a part of `conninfo` that may be a password.
  * HD_RETRY: nobody could be reached, the message names each host's reason. HD_REFUSED: a server
  * refused (password, database, startup parameter), with SQLSTATE where it sent one. HD_INVALID: the
  * string can't be read. HD_TIMEOUT: the deadline passed.
@@ -40,11 +46,24 @@ HD_API HD_MUST_CHECK hd_status hd_session_open(const struct hd_session_options *
 /* Says goodbye to the server and frees. NULL is fine. */
 HD_API void hd_session_close(struct hd_session *s);
 
+/*
+ * Gives the connection up without a word to the server: our descriptor is closed, no Terminate is
+ * sent. For a session whose socket another process has a duplicate of: the server keeps the session
+ * and its locks until the last duplicate closes. The session is broken; hd_session_close frees it.
+ */
+HD_API void hd_session_abandon(struct hd_session *s);
+
 /* The socket, for poll(2); -1 when broken. Borrowed; the next call may change it. */
 HD_API int hd_session_socket(const struct hd_session *s);
 
 /* False once a call has answered HD_TIMEOUT or HD_LOST, or the connection is known to be gone. */
 HD_API bool hd_session_ok(const struct hd_session *s);
+
+/*
+ * Takes in what has arrived, without waiting: HD_LOST when the server has closed the session. For
+ * the loop that polls hd_session_socket() and has nothing to ask.
+ */
+HD_API HD_MUST_CHECK hd_status hd_session_check(struct hd_session *s, struct hd_error *err);
 
 #ifdef __cplusplus
 }

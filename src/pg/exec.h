@@ -53,4 +53,15 @@ HD_MUST_CHECK hd_status hd_exec_text(struct hd_session *s, const char *sql,
                                      const struct hd_args *args, hd_mono deadline,
                                      struct hd_rows *rows, struct hd_error *err);
 
+/*
+ * hd_exec_text in two halves, for a caller that has something to do in between. After a start comes
+ * a finish, before anything else on this session. hd_exec_ready waits for the answer without
+ * breaking the session: false when there is none yet. COPY is refused and breaks the session.
+ */
+HD_MUST_CHECK hd_status hd_exec_start(struct hd_session *s, const char *sql,
+                                      const struct hd_args *args, struct hd_error *err);
+bool hd_exec_ready(struct hd_session *s, hd_mono deadline);
+HD_MUST_CHECK hd_status hd_exec_finish(struct hd_session *s, hd_mono deadline, struct hd_rows *rows,
+                                       struct hd_error *err);
+
 #endif

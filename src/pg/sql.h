@@ -27,4 +27,6 @@ struct hd_script {
 extern const struct hd_script hd_migrations[]; /* ended by a row without name */
 extern const struct hd_script hd_functions[];
 
+extern const char hd_function_set[]; /* sha256 of the checksums of hd_functions, in their order */
+
 #endif

@@ -1,0 +1,1 @@
+drop table if exists pg_temp.howdah_probe

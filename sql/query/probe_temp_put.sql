@@ -1,0 +1,1 @@
+insert into pg_temp.howdah_probe (canary) values ($1)
