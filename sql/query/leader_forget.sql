@@ -1,0 +1,1 @@
+select howdah.leader_forget($1)

@@ -1,0 +1,1 @@
+select howdah.leader_pause($1, $2)

@@ -1,0 +1,1 @@
+select howdah.leader_resign($1, $2)

@@ -1,0 +1,1 @@
+select howdah.leader_resume($1, $2)

@@ -1,0 +1,2 @@
+-- $1 role
+select pid, ended from howdah.leader_unblock($1::text)

@@ -1,0 +1,60 @@
+#include "app/database.h"
+#include "app/embedded.h"
+#include "app/exit.h"
+#include "app/gate.h"
+#include "base/error.h"
+#include "cli/command.h"
+#include "core/role.h"
+#ifdef HD_WORKERS
+#include "run/elector.h"
+#endif
+
+#ifdef HD_WORKERS
+/* The embedded server is made and started here; any other database is reached by the elector. */
+static int run_elector(const struct hd_config *config)
+{
+	static struct hd_elector elector;
+	struct hd_database db;
+	struct hd_embedded embedded;
+	struct hd_error err;
+
+	if (hd_database_from(config, &db, &err) != HD_OK) {
+		(void)hd_complain(&err);
+		return HD_EXIT_CONFIG;
+	}
+	if (db.embedded) {
+		if (hd_embedded_ensure(hd_after(hd_now(), HD_EMBEDDED_PATIENCE_MS), &embedded,
+		                       &err) != HD_OK)
+			return hd_complain(&err);
+		hd_embedded_announce(&embedded);
+		db.conninfo = embedded.conninfo;
+	}
+	if (hd_elector_init(&elector, config, db.conninfo, &err) != HD_OK) {
+		(void)hd_complain(&err);
+		return HD_EXIT_USAGE;
+	}
+	return hd_elector_run(&elector);
+}
+#else
+static int run_elector(const struct hd_config *config)
+{
+	(void)config;
+	return HD_EXIT_REFUSED; /* not reached: the first gate is checked before */
+}
+#endif
+
+int hd_cmd_run(const struct hd_config *config)
+{
+	struct hd_error err;
+
+	if (config->role == NULL) {
+		(void)hd_fail(&err, HD_INVALID, "run needs --role NAME");
+		hd_hint(&err, "like: howdah run --role poller -- ./poller");
+		return hd_complain(&err);
+	}
+	if (hd_role_check(config->role, &err) != HD_OK ||
+	    hd_gate_check(config->workers, config->role, &err) != HD_OK)
+		return hd_complain(&err);
+	hd_gate_warn(config->workers, config->role);
+	return run_elector(config);
+}

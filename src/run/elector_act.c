@@ -1,0 +1,203 @@
+/* elector_act.c - what the table asks for. */
+#include "app/exit.h"
+#include "app/log.h"
+#include "base/base.h"
+#include "base/error.h"
+#include "base/ids.h"
+#include "base/point.h"
+#include "run/elector.h"
+#include "run/signals.h"
+#include <signal.h>
+
+#define RELEASE_MS     5000
+#define GUARD_SLACK_MS 2000 /* a guard that has not answered this long after it should is hung */
+
+/* On a session of its own, without a probe: nothing but one statement is sent on it. */
+static void deliver_notice(struct hd_elector *e)
+{
+	struct hd_session_options o;
+	struct hd_session *s = NULL;
+	struct hd_leader_options lo = { .role = e->config->role, .owner = e->id };
+	hd_mono deadline = hd_after(hd_now(), RELEASE_MS);
+	struct hd_error err;
+	hd_status st;
+
+	hd_session_options_init(&o);
+	o.conninfo = e->conninfo;
+	o.application_name = e->application_name;
+	st = hd_session_open(&o, deadline, &s, &err);
+	if (st == HD_OK)
+		st = hd_leader_notice(s, &lo, e->notice_token, "the command is dead", deadline,
+		                      &err);
+	if (st == HD_OK)
+		e->notice_token = 0;
+	else
+		hd_log_error(HD_LOG_WARN, &err, "event", "death notice not delivered", NULL);
+	hd_session_close(s);
+}
+
+/* Gives the role back. What can't be said on this session becomes a death notice. */
+static bool release(struct hd_elector *e, bool led, const char *reason)
+{
+	struct hd_error err;
+	int64_t token = e->leader->token;
+	hd_status st;
+
+	HD_POINT("elector-before-release");
+	st = e->leader->ops->resign(e->leader, reason, hd_after(hd_now(), RELEASE_MS), &err);
+	if (st == HD_OK)
+		return true;
+	hd_log_error(HD_LOG_WARN, &err, "event", "release failed", NULL);
+	hd_elector_disconnect(e);
+	if (led)
+		e->notice_token = token;
+	return false;
+}
+
+static bool act_start(struct hd_elector *e, enum hd_event *ret_event)
+{
+	struct hd_error err;
+	hd_status st;
+
+	HD_POINT("elector-before-led");
+	hd_trust_beat(&e->trust, hd_now());
+	st = hd_leader_led(e->leader, hd_trust_beat_deadline(&e->trust), &err);
+	if (st == HD_OK && !hd_trust_beat_good(&e->trust, hd_now()))
+		st = hd_fail(&err, HD_LOST, "the lease ended while this node waited");
+	if (st != HD_OK) {
+		hd_elector_because(e, "%s", err.message);
+		*ret_event = HD_EV_LOSS;
+		return true;
+	}
+	HD_POINT("elector-after-led");
+	if (e->config->command == NULL)
+		return false;
+	return hd_elector_start_command(e, ret_event);
+}
+
+bool hd_elector_start_command(struct hd_elector *e, enum hd_event *ret_event)
+{
+	struct hd_guard_start start = {
+		.argv = e->config->command,
+		.role = e->config->role,
+		.node = e->node,
+		.token = e->leader->token,
+		.trusted_until = e->trust.trusted_until,
+		.lost_grace_ms = (int)e->plan.lost_grace_ms,
+		.kill_margin_ms = HD_KILL_MARGIN_MS,
+		.lease_fd = hd_session_socket(e->session),
+	};
+	struct hd_error err;
+
+	e->restarting = false;
+	if (hd_guard_start(&start, e->trust.trusted_until, &e->guard, &err) == HD_OK) {
+		e->guarded = true;
+		e->guard_silent = false;
+		e->survivors_named = false;
+		hd_elector_signals_forward(e);
+		return false;
+	}
+	hd_log_error(HD_LOG_ERROR, &err, "event", "guard not started", NULL);
+	hd_elector_because(e, "%s", err.message);
+	e->exit_code = HD_EXIT_BUG;
+	*ret_event = HD_EV_COMMAND_ENDED;
+	return true;
+}
+
+static bool act_give_up(struct hd_elector *e, enum hd_event *ret_event)
+{
+	(void)ret_event;
+	(void)release(e, false, "given up while waiting");
+	e->rest_until = hd_after(hd_now(), 2 * e->config->retry_ms);
+	return false;
+}
+
+static bool act_drop(struct hd_elector *e, enum hd_event *ret_event)
+{
+	(void)ret_event;
+	hd_elector_disconnect(e);
+	return false;
+}
+
+/* A guard that can't be told is ended by hand. */
+static void send_order(struct hd_elector *e, hd_status st, const struct hd_error *err)
+{
+	if (st == HD_OK)
+		return;
+	hd_log_error(HD_LOG_WARN, err, "event", "guard unreachable", NULL);
+	e->stop_until = hd_now();
+}
+
+static bool act_stop(struct hd_elector *e, enum hd_event *ret_event)
+{
+	struct hd_error err;
+
+	(void)ret_event;
+	if (!e->guarded)
+		return false;
+	e->stop_until =
+	    hd_after(hd_now(), e->config->grace_ms + HD_KILL_MARGIN_MS + GUARD_SLACK_MS);
+	/* A signal that came while a guard lived was passed on by its handler. */
+	if (!hd_signals_stop_sent())
+		send_order(e,
+		           hd_guard_stop(&e->guard,
+		                         hd_signals_stop() != 0 ? hd_signals_stop() : SIGTERM,
+		                         e->config->grace_ms, &err),
+		           &err);
+	return false;
+}
+
+static bool act_end(struct hd_elector *e, enum hd_event *ret_event)
+{
+	struct hd_error err;
+
+	(void)ret_event;
+	if (!e->guarded)
+		return false;
+	e->stop_until =
+	    hd_after(hd_now(), e->plan.lost_grace_ms + HD_KILL_MARGIN_MS + GUARD_SLACK_MS);
+	send_order(e, hd_guard_lose(&e->guard, &err), &err);
+	return false;
+}
+
+static bool act_release(struct hd_elector *e, enum hd_event *ret_event)
+{
+	(void)ret_event;
+	e->rest_until = hd_after(hd_now(), 2 * e->config->retry_ms);
+	if (!release(e, true, e->stop_reason))
+		deliver_notice(e);
+	return false;
+}
+
+/*
+ * The tree is dead and the role is lost. When the session still lives (it was the guard that died),
+ * an ordinary release says more than a notice; else a later session delivers the notice.
+ */
+static bool act_notice(struct hd_elector *e, enum hd_event *ret_event)
+{
+	(void)ret_event;
+	if (e->leader != NULL && e->leader->held && hd_session_ok(e->session) &&
+	    release(e, true, "lost: its guard or its time ran out")) {
+		if (e->state == HD_ST_STANDBY)
+			hd_elector_disconnect(e);
+		return false;
+	}
+	if (e->leader != NULL)
+		e->notice_token = e->leader->token;
+	hd_elector_disconnect(e);
+	if (e->state == HD_ST_ENDED && e->notice_token != 0)
+		deliver_notice(e);
+	return false;
+}
+
+bool hd_elector_do(struct hd_elector *e, enum hd_action action, enum hd_event *ret_event)
+{
+	static bool (*const acts[HD_ACT_COUNT])(struct hd_elector *, enum hd_event *) = {
+		[HD_ACT_START] = act_start,   [HD_ACT_GIVE_UP] = act_give_up,
+		[HD_ACT_DROP] = act_drop,     [HD_ACT_STOP] = act_stop,
+		[HD_ACT_END] = act_end,       [HD_ACT_RELEASE] = act_release,
+		[HD_ACT_NOTICE] = act_notice,
+	};
+
+	return acts[action] != NULL && acts[action](e, ret_event);
+}
