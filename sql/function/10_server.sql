@@ -2,7 +2,7 @@
 
 create or replace function howdah.server_incarnation(
   out system bigint, out timeline int, out started timestamptz, out in_recovery boolean)
-language plpgsql stable parallel safe
+language plpgsql stable -- not parallel: a block with EXCEPTION starts a subtransaction
 set search_path = pg_catalog, pg_temp
 as $$
 begin

@@ -39,25 +39,40 @@ create or replace function howdah.leader_look(
   out registered boolean, out key_known bigint, out mode text,
   out token bigint, out owner text, out node text, out address text, out state text,
   out closing boolean, out beat bigint, out resign_token bigint,
-  out paused boolean, out pause_reason text, out lock_pid int, out in_recovery boolean)
+  out paused boolean, out pause_reason text, out lock_pid int, out in_recovery boolean,
+  out cleared boolean)
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
   select l.key is not null, l.key, l.mode, l.token, l.owner, l.node, l.address, l.state,
-         l.closing, l.beat, l.resign_token, l.paused_at is not null, l.pause_reason
+         l.closing, l.beat, l.resign_token, l.paused_at is not null, l.pause_reason,
+         l.clear_token >= l.led_token
     into registered, key_known, mode, token, owner, node, address, state,
-         closing, beat, resign_token, paused, pause_reason
+         closing, beat, resign_token, paused, pause_reason, cleared
     from howdah.leadership l
    where l.role = leader_look.role;
   registered := coalesce(registered, false);
   paused := coalesce(paused, false);
+  cleared := coalesce(cleared, true);
   lock_pid := howdah.leader_lock_holder(coalesce(key_known, leader_look.key));
   in_recovery := pg_is_in_recovery();
 end
 $$;
 comment on function howdah.leader_look(text, bigint) is
   'Everything a node reads about a role before it competes, and while it leads. Always one row; writes nothing.';
+
+create or replace function howdah.leader_recall(role text) returns void
+language sql
+set search_path = pg_catalog, pg_temp
+as $$
+  update howdah.leadership l
+     set token = past.token, led_token = past.token
+    from (select max(h.token) as token from howdah.leadership_history h where h.role = $1) past
+   where l.role = $1 and past.token > l.token;
+$$;
+comment on function howdah.leader_recall(text) is
+  'A new row of a role whose old one was deleted by hand goes on from the tokens in its history, and treats the last of them as one that led. Internal.';
 
 create or replace function howdah.leader_register(
   role text, key bigint, mode text, most int default 256) returns int
@@ -69,42 +84,59 @@ declare
   other text;
   roles int;
 begin
-  select * into have from howdah.leadership l where l.role = $1;
-  if have.key = $2 and have.mode = $3 then
-    return (select count(*) from howdah.leadership l where l.key is not null);
+  if not coalesce($1 ~ '^[A-Za-z0-9_.-]{1,63}$' and $2 is not null and $3 in ('advisory', 'lease'), false) then
+    raise exception 'role "%" with key % and mode % can''t be registered', $1, $2, $3
+      using errcode = '22023',
+            hint = 'a role is named by 1 to 63 letters, digits, dots, dashes and underscores; its mode is advisory or lease';
   end if;
-  if have.key is not null then
-    raise exception 'role "%" is registered with key % and mode %, not with key % and mode %',
-        $1, have.key, have.mode, $2, $3
-      using errcode = 'HD002',
-            hint = format('run it with --key %s --election %s, or clear the registration while nobody leads: howdah leader forget %s',
-                          have.key, have.mode, $1);
-  end if;
-  select l.role into other from howdah.leadership l where l.key = $2;
-  if other is not null then
-    raise exception 'key % of role "%" is registered for role "%"', $2, $1, other
-      using errcode = 'HD002',
-            hint = format('give each role a key of its own, or clear the old one: howdah leader forget %s', other);
-  end if;
-  select count(*) into roles from howdah.leadership l where l.key is not null;
-  if roles >= most then
-    raise exception 'there are % roles already, % at most', roles, most
-      using errcode = 'HD003',
-            hint = 'leadership is no lock service: a role is a handful per application, never one per tenant, record or work item';
-  end if;
-  perform howdah.durable();
-  insert into howdah.leadership as l (role, key, mode) values ($1, $2, $3)
-  on conflict on constraint leadership_pkey do update
-     set key = excluded.key, mode = excluded.mode
-   where l.key is null;
-  if not found then
-    return howdah.leader_register($1, $2, $3, $4); -- another node was first: compare again
-  end if;
-  perform howdah.leader_record($1, 'registered', null, null, format('key %s, mode %s', $2, $3));
-  return roles + 1;
-exception when unique_violation then
-  raise exception 'key % of role "%" was registered for another role at the same moment', $2, $1
-    using errcode = 'HD002', hint = 'give each role a key of its own';
+  for attempt in 1..10 loop -- another node may be first: then compare again
+    select * into have from howdah.leadership l where l.role = $1;
+    select count(*) into roles from howdah.leadership l where l.key is not null;
+    if have.key = $2 and have.mode = $3 then
+      return roles;
+    end if;
+    if have.key is not null then
+      raise exception 'role "%" is registered with key % and mode %, not with key % and mode %',
+          $1, have.key, have.mode, $2, $3
+        using errcode = 'HD002',
+              hint = format('run it with --key %s --election %s, or clear the registration while nobody leads: howdah leader forget %s',
+                            have.key, have.mode, $1);
+    end if;
+    select l.role into other from howdah.leadership l where l.key = $2;
+    if found then
+      raise exception 'key % of role "%" is registered for role "%"', $2, $1, other
+        using errcode = 'HD002',
+              hint = format('give each role a key of its own, or clear the old one: howdah leader forget %s', other);
+    end if;
+    if roles >= most then
+      raise exception 'there are % roles already, % at most', roles, most
+        using errcode = 'HD003',
+              hint = 'leadership is no lock service: a role is a handful per application, never one per tenant, record or work item';
+    end if;
+    perform howdah.durable();
+    -- Without a conflict target, since a node that registers the same at the same moment may be met
+    -- in any of the unique indexes.
+    -- On a server that was never promoted nobody can have led before the row existed. Elsewhere a lost
+    -- row may be the reason that there is none: led_system stays null and the first taker waits.
+    insert into howdah.leadership (role, key, mode, led_system, led_timeline)
+    select $1, $2, $3, i.system, i.timeline
+      from (select 1) one left join howdah.server_incarnation() i on i.timeline = 1
+    on conflict do nothing;
+    if found then
+      perform howdah.leader_recall($1);
+    else
+      begin
+        update howdah.leadership l set key = $2, mode = $3 where l.role = $1 and l.key is null;
+      exception when unique_violation then
+        continue;
+      end;
+      continue when not found;
+    end if;
+    perform howdah.leader_record($1, 'registered', null, null, format('key %s, mode %s', $2, $3));
+    return roles + 1;
+  end loop;
+  raise exception 'role "%" is being registered by others at this moment', $1
+    using errcode = '40001', hint = 'try again';
 end
 $$;
 comment on function howdah.leader_register(text, bigint, text, int) is
@@ -137,12 +169,15 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
   live record;
+  before record;
 begin
   if mode = 'advisory' and howdah.leader_lock_holder(key) is distinct from pg_backend_pid() then
     raise exception 'this session does not hold the advisory lock % of role "%"', key, role
       using errcode = 'HD001';
   end if;
   select * into live from howdah.server_incarnation();
+  select l.owner, l.node, l.led_token > l.clear_token as unclear into before
+    from howdah.leadership l where l.role = leader_take.role;
   perform howdah.durable();
   update howdah.leadership l
      set token = greatest(l.token + 1, least(coalesce(live.timeline, 0), 8191)::bigint << 40),
@@ -162,7 +197,10 @@ begin
             leader_take.led_mode, leader_take.led_pinned, leader_take.led_verdict,
             leader_take.led_lease_ms, leader_take.led_wait_ms;
   if leader_take.token is not null then
-    perform howdah.leader_record(role, 'taken', leader_take.token, node, 'the role was free');
+    perform howdah.leader_record(role, 'taken', leader_take.token, node,
+        case when before.owner is not null then format('%s is gone without a word', before.node)
+             when before.unclear then 'free, but the last leader is not known to be dead'
+             else 'the role was free' end);
   end if;
 end
 $$;
@@ -221,8 +259,10 @@ begin
   held := false;
   resign := false;
   paused := false;
-  select case when l.token <> leader_beat.token or l.owner is distinct from leader_beat.owner
+  select case when l.token <> leader_beat.token
                 then format('token %s was given to another node', l.token)
+              when l.owner is null then 'the role was given up'
+              when l.owner <> leader_beat.owner then 'the token belongs to another process'
               when l.closing then 'another node is taking over'
               else 'the advisory lock is no longer granted to this session' end
     into why
@@ -279,6 +319,9 @@ begin
          state = case when l.owner = $2 and l.token = $3 then null else l.state end,
          closing = l.closing or (l.owner = $2 and l.token = $3)
    where l.role = $1 and l.led_token = $3;
+  if not found then
+    return false;
+  end if;
   perform howdah.leader_record($1, 'ended', $3, null, $4);
   perform pg_notify('howdah_leader', $1);
   return true;
@@ -305,7 +348,7 @@ begin
   end if;
   if now_row.token is distinct from $2 or now_row.closing then
     raise exception 'token % no longer leads role "%": %', $2, $1,
-        case when now_row.token <> $2 then format('the token is %s', now_row.token)
+        case when now_row.token is distinct from $2 then format('the token is %s', now_row.token)
              else 'the role is changing hands' end
       using errcode = 'HD001',
             hint = 'this process is a stale leader: roll back and stop';

@@ -15,13 +15,16 @@ begin
   if locker is null or locker = '0' then
     return;
   end if;
-  -- xmax is one transaction or a MultiXact of several; only one of the two readings names live ones.
+  -- xmax is one transaction or, by the same kind of number, a MultiXact of several: that one of the
+  -- two readings is right which names live transactions.
   members := array[locker];
-  begin
-    members := members || array(select m.xid from pg_get_multixact_members(locker) m);
-  exception when others then
-    null; -- not a MultiXact
-  end;
+  if not exists (select from pg_locks t where t.transactionid = locker and t.granted) then
+    begin
+      members := array(select m.xid from pg_get_multixact_members(locker) m);
+    exception when others then
+      return; -- not a MultiXact: the locker has ended
+    end;
+  end if;
   return query
     select t.pid, p.gid, t.transactionid::text, coalesce(a.usename, p.owner)::text,
            a.application_name, clock_timestamp() - coalesce(a.xact_start, p.prepared)
@@ -145,6 +148,9 @@ begin
   perform howdah.leader_known($1);
   perform howdah.durable();
   select * into was from howdah.leadership l where l.role = $1 for update;
+  if was.key is null then
+    return;
+  end if;
   if howdah.leader_lock_holder(was.key) is not null
      or (was.mode = 'lease' and was.owner is not null) then
     raise exception 'role "%" is led by node %', $1, coalesce(was.node, '?')

@@ -38,7 +38,7 @@ create table howdah.leadership (
   seen_at       timestamptz,
   acquired_at   timestamptz,
   expires_at    timestamptz,
-  closing       boolean not null default false,
+  closing       boolean not null default true,
 
   -- The last term whose command may have run. Written only by the statement that ends a wait, so that a
   -- node that waits and dies can't hide how dangerous its predecessor is.

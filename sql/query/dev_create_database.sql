@@ -1,0 +1,2 @@
+-- The database of `--db dev`; run on the embedded server only.
+create database howdah
