@@ -51,9 +51,9 @@ HD_API HD_MUST_CHECK hd_status hd_listener_remove(struct hd_listener *l, const c
                                                   hd_mono deadline, struct hd_error *err);
 
 /*
- * Listens to all channels on `s`, which is borrowed until the detach and must not be in a
- * transaction (HD_INVALID): LISTEN has to be committed before anything is read. On failure nothing
- * is attached.
+ * Listens to all channels on `s`, which is borrowed until the detach (closing it detaches) and must
+ * not be in a transaction (HD_INVALID): LISTEN has to be committed before anything is read. On
+ * failure nothing is attached.
  */
 HD_API HD_MUST_CHECK hd_status hd_listener_attach(struct hd_listener *l, struct hd_session *s,
                                                   hd_mono deadline, struct hd_error *err);

@@ -102,7 +102,7 @@ begin
               hint = format('run it with --key %s --election %s, or clear the registration while nobody leads: howdah leader forget %s',
                             have.key, have.mode, $1);
     end if;
-    select l.role into other from howdah.leadership l where l.key = $2;
+    select l.role into other from howdah.leadership l where l.key = $2 and l.role <> $1;
     if found then
       raise exception 'key % of role "%" is registered for role "%"', $2, $1, other
         using errcode = 'HD002',

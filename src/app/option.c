@@ -117,11 +117,13 @@ static hd_status set_int(const struct hd_option *o, const char *text, void *at,
 /* Whether `text` is one of the words of `list`, which are separated by '|'. */
 static bool is_choice(const char *list, const char *text)
 {
-	size_t n = strlen(text);
+	size_t n = strcspn(text, "|");
 
+	if (n == 0 || text[n] != '\0')
+		return false;
 	for (const char *p = list; p != NULL; p = strchr(p, '|')) {
 		p += *p == '|';
-		if (n > 0 && strncmp(p, text, n) == 0 && (p[n] == '|' || p[n] == '\0'))
+		if (strncmp(p, text, n) == 0 && (p[n] == '|' || p[n] == '\0'))
 			return true;
 	}
 	return false;

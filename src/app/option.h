@@ -27,7 +27,7 @@ enum hd_option_group {
 	HD_FOR_RUN = 1 << 3,     /* howdah run */
 	HD_FOR_INIT = 1 << 4,    /* howdah init */
 	HD_FOR_PROBE = 1 << 5,   /* --trust-session: doctor and run */
-	HD_FOR_WHY = 1 << 6,     /* --reason: leader pause, resign */
+	HD_FOR_WHY = 1 << 6,     /* --reason: leader pause, resign, resume */
 	HD_FOR_HISTORY = 1 << 7, /* --limit: leader history */
 	HD_FOR_HELP = 1 << 8,    /* howdah help */
 	HD_NO_FILE = 1 << 9,     /* of a command: no file is read, so a broken one can't stop it */

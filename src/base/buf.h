@@ -21,8 +21,8 @@ struct hd_buf {
 };
 
 void hd_buf_init(struct hd_buf *b);
-void hd_buf_release(struct hd_buf *b); /* b may be used again afterwards */
-void hd_buf_reset(struct hd_buf *b);   /* empties it, keeps the memory */
+void hd_buf_release(struct hd_buf *b);         /* b may be used again afterwards */
+void hd_buf_reset(struct hd_buf *b);           /* empties it, keeps the memory */
 void hd_buf_cut(struct hd_buf *b, size_t len); /* takes off what stands behind `len` bytes */
 static inline bool hd_buf_ok(const struct hd_buf *b)
 {

@@ -1,5 +1,6 @@
 #include "base/nearest.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -20,7 +21,7 @@ static int distance(const char *a, const char *b)
 	int d[LONGEST + 1][LONGEST + 1];
 
 	if (la > LONGEST || lb > LONGEST)
-		return LONGEST;
+		return INT_MAX;
 	for (size_t i = 0; i <= la; i++)
 		d[i][0] = (int)i;
 	for (size_t j = 0; j <= lb; j++)

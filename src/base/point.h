@@ -12,7 +12,7 @@
 void hd_point(const char *name);
 #define HD_POINT(name) hd_point(name)
 #else
-#define HD_POINT(name) ((void)0)
+#define HD_POINT(name) ((void)(name))
 #endif
 
 #endif

@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/demo.h"
 #ifdef HD_WORKERS
 #include "run/guard.h"
 #endif
@@ -16,6 +17,7 @@ struct part {
 static const struct part parts[] = {
 #ifdef HD_WORKERS
 	{ "guard", hd_guard_main },
+	{ "demo-worker", hd_demo_worker_main },
 #endif
 	{ NULL, NULL },
 };

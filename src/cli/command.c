@@ -44,6 +44,18 @@ bool hd_command_has_parts(const struct hd_command *of)
 	return false;
 }
 
+void hd_command_takers(unsigned int groups, struct hd_buf *b)
+{
+	const char *comma = "";
+
+	for (const struct hd_command *c = hd_commands; c->name != NULL; c++) {
+		if ((c->groups & groups) == 0 || c->hidden)
+			continue;
+		hd_buf_printf(b, "%s%s", comma, c->name);
+		comma = ", ";
+	}
+}
+
 /* The name that was probably meant by one word, or by the first two. */
 static const char *nearest_command(const char *wanted)
 {

@@ -30,6 +30,9 @@ bool hd_command_is_under(const struct hd_command *c, const char *name);
 /* Whether there are commands "NAME something" for its name. */
 bool hd_command_has_parts(const struct hd_command *c);
 
+/* Adds the names of the commands that take an option of `groups`, separated by commas. */
+void hd_command_takers(unsigned int groups, struct hd_buf *b);
+
 /* HD_INVALID in `err`: no command has these words, with the nearest. */
 void hd_command_unknown(const char *const *word, int nwords, struct hd_error *err);
 
@@ -71,5 +74,11 @@ int hd_complain_with(const struct hd_error *err, int code);
  */
 struct hd_session;
 int hd_open_for_command(const struct hd_config *config, struct hd_session **ret);
+
+/* The first half of it: how such a session is opened. `room` holds what `ret` borrows. */
+struct hd_embedded;
+struct hd_session_options;
+int hd_options_for_command(const struct hd_config *config, struct hd_embedded *room,
+                           struct hd_session_options *ret);
 
 #endif

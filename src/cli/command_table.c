@@ -2,7 +2,7 @@
 #include "cli/command.h"
 
 #define VIEW (HD_FOR_ALL | HD_FOR_DB | HD_FOR_JSON)
-#define ACT  (HD_FOR_ALL | HD_FOR_DB)
+#define ACT  (HD_FOR_ALL | HD_FOR_DB | HD_FOR_JSON)
 
 /* clang-format off */
 const struct hd_command hd_commands[] = {
@@ -57,13 +57,13 @@ const struct hd_command hd_commands[] = {
 "it until `howdah leader resume ROLE`. The switch for 3 a.m.; it outlives restarts.\n"
 "\n"
 "  howdah leader pause poller --reason \"double invoices\"" },
-{ .name = "leader resume", .operands = "ROLE", .least = 1, .most = 1, .groups = ACT,
+{ .name = "leader resume", .operands = "ROLE", .least = 1, .most = 1, .groups = ACT | HD_FOR_WHY,
   .run = hd_cmd_leader_resume,
   .summary = "end a pause" },
 { .name = "leader history", .operands = "ROLE", .least = 1, .most = 1,
   .groups = VIEW | HD_FOR_HISTORY, .run = hd_cmd_leader_history,
   .summary = "every change of a role, with time, node and reason",
-  .details = "The stored record of a role, newest first. The last 1000 changes are kept." },
+  .details = "The stored record of a role, newest last. The last 1000 changes are kept." },
 { .name = "leader forget", .operands = "ROLE", .least = 1, .most = 1, .groups = ACT,
   .run = hd_cmd_leader_forget,
   .summary = "clear the registered key and mode of a role that nobody leads",
@@ -79,6 +79,17 @@ const struct hd_command hd_commands[] = {
 "database.\n"
 "\n"
 "  howdah held || exit" },
+{ .name = "status", .operands = "", .groups = VIEW, .run = hd_cmd_status,
+  .summary = "schema, roles and nodes at a glance" },
+{ .name = "doctor", .operands = "", .groups = VIEW | HD_FOR_PROBE, .run = hd_cmd_doctor,
+  .summary = "check the connection, the server and the schema",
+  .details =
+"Finds out whether the connection keeps one server session (the probe that `howdah run` makes as "
+"well), and checks server version, recovery, clock, round trip, session settings, privileges, "
+"connections, what holds back vacuum, and the schema. A line for each finding, with what to do.\n"
+"\n"
+"Ends with 0 when sessions are stable, 77 behind a multiplexing pooler, on a standby or when it "
+"can't tell, 69 when the database could not be reached." },
 { .name = "init", .operands = "", .groups = HD_FOR_ALL | HD_FOR_DB | HD_FOR_INIT,
   .run = hd_cmd_init,
   .summary = "create or upgrade the schema howdah",
@@ -89,6 +100,13 @@ const struct hd_command hd_commands[] = {
 "\n"
 "  howdah init --db \"host=db1 dbname=app user=owner\"\n"
 "  howdah init --print > howdah.sql     # for other migration tools" },
+{ .name = "demo", .operands = "", .groups = HD_FOR_ALL | HD_NO_FILE, .run = hd_cmd_demo,
+  .summary = "three nodes, a kill, a take-over and a hand-over, on a private server",
+  .details =
+"Shows what Howdah does, in less than a minute, and removes everything again: a private server in "
+"a temporary folder, three nodes that compete for a role, SIGKILL of the leader and the take-over, "
+"a graceful hand-over, a late write that the database refuses, and the times of all that. No "
+"configured database is touched. It ends with 70 when something was seen that must not be." },
 { .name = "dev", .operands = "[start|stop|dsn|psql|destroy]", .most = 1, .takes_command = true,
   .groups = HD_FOR_ALL | HD_FOR_JSON, .run = hd_cmd_dev,
   .summary = "the embedded server: start, stop, dsn, psql, destroy",

@@ -22,21 +22,13 @@ static void keep_standard_descriptors(void)
 		(void)close(fd);
 }
 
-/* The names of the commands that take `o`, separated by commas. */
-static void takers(const struct hd_option *o, struct hd_buf *b)
-{
-	for (const struct hd_command *c = hd_commands; c->name != NULL; c++)
-		if ((c->groups & o->groups) != 0 && !c->hidden)
-			hd_buf_printf(b, "%s%s", b->len > 0 ? ", " : "", c->name);
-}
-
 static hd_status not_taken(const struct hd_command *command, const struct hd_option *o,
                            struct hd_error *err)
 {
 	HD_BUF names;
 
 	hd_buf_init(&names);
-	takers(o, &names);
+	hd_command_takers(o->groups, &names);
 	(void)hd_fail(err, HD_INVALID, "howdah %s takes no option --%s", command->name, o->name);
 	hd_hint(err, "it is an option of: %s", names.data);
 	return HD_INVALID;

@@ -163,7 +163,12 @@ static void put_option(struct hd_buf *b, const struct hd_option *o)
 
 static void put_options(struct hd_buf *b, const char *title, unsigned int groups)
 {
-	put_macro(b, "Ss", title);
+	HD_BUF names;
+
+	hd_buf_init(&names);
+	if (title == NULL)
+		hd_command_takers(groups, &names);
+	put_macro(b, "Ss", title != NULL ? title : names.data);
 	hd_buf_text(b, ".Bl -tag -width Ds\n");
 	for (const struct hd_option *o = hd_options; o->name != NULL; o++)
 		if ((o->groups & groups) != 0 && o->help != NULL && !o->env_only)
@@ -174,17 +179,17 @@ static void put_options(struct hd_buf *b, const char *title, unsigned int groups
 static void put_all_options(struct hd_buf *b)
 {
 	static const struct {
-		const char *title;
+		const char *title; /* NULL: the commands */
 		unsigned int groups;
 	} groups[] = {
 		{ "All commands", HD_FOR_ALL },
 		{ "Commands that need a database", HD_FOR_DB },
 		{ "Commands that print", HD_FOR_JSON },
-		{ "init", HD_FOR_INIT },
-		{ "run", HD_FOR_RUN },
-		{ "doctor and run", HD_FOR_PROBE },
-		{ "leader pause and leader resign", HD_FOR_WHY },
-		{ "leader history", HD_FOR_HISTORY },
+		{ NULL, HD_FOR_INIT },
+		{ NULL, HD_FOR_RUN },
+		{ NULL, HD_FOR_PROBE },
+		{ NULL, HD_FOR_WHY },
+		{ NULL, HD_FOR_HISTORY },
 	};
 
 	hd_buf_text(b, ".Sh OPTIONS\n");

@@ -21,26 +21,35 @@ static int start_embedded(struct hd_embedded *ret)
 	return HD_EXIT_OK;
 }
 
-int hd_open_for_command(const struct hd_config *config, struct hd_session **ret)
+int hd_options_for_command(const struct hd_config *config, struct hd_embedded *room,
+                           struct hd_session_options *ret)
 {
-	struct hd_session_options options;
 	struct hd_database database;
-	struct hd_embedded embedded;
 	struct hd_error err = { 0 };
-	hd_status st;
+	int code = HD_EXIT_OK;
 
 	if (hd_database_from(config, &database, &err) != HD_OK)
 		return hd_complain_with(&err, HD_EXIT_CONFIG);
-	hd_session_options_init(&options);
-	options.application_name = NAME;
-	options.conninfo = database.conninfo;
+	hd_session_options_init(ret);
+	ret->application_name = NAME;
+	ret->conninfo = database.conninfo;
 	if (database.embedded) {
-		int code = start_embedded(&embedded);
-
-		if (code != HD_EXIT_OK)
-			return code;
-		options.conninfo = embedded.conninfo;
+		code = start_embedded(room);
+		ret->conninfo = room->conninfo;
 	}
+	return code;
+}
+
+int hd_open_for_command(const struct hd_config *config, struct hd_session **ret)
+{
+	struct hd_session_options options;
+	struct hd_embedded embedded;
+	struct hd_error err = { 0 };
+	hd_status st;
+	int code = hd_options_for_command(config, &embedded, &options);
+
+	if (code != HD_EXIT_OK)
+		return code;
 	st = hd_session_open(&options, hd_after(hd_now(), config->timeout_ms), ret, &err);
 	/* A string that can't be read is a setting, wherever it came from. */
 	if (st == HD_INVALID)

@@ -57,22 +57,6 @@ static void drop_unread(struct hd_listener *l)
 		PQfreemem(pop(l));
 }
 
-/* Called by the session for each notification, also while other statements run on it. */
-static void take(void *arg, PGnotify *n)
-{
-	struct hd_listener *l = arg;
-
-	/* After RESYNC everything is read anyway: what was sent before tells nothing more. */
-	if (l->count == UNREAD_MAX) {
-		drop_unread(l);
-		l->resync = true;
-	}
-	if (l->resync)
-		PQfreemem(n);
-	else
-		l->unread[(l->first + l->count++) % UNREAD_MAX] = n;
-}
-
 static void forget_session(struct hd_listener *l)
 {
 	if (l->session) {
@@ -82,6 +66,26 @@ static void forget_session(struct hd_listener *l)
 	l->session = NULL;
 	l->resync = false;
 	drop_unread(l);
+}
+
+/* Called by the session for each notification, also while other statements run on it. */
+static void take(void *arg, PGnotify *n)
+{
+	struct hd_listener *l = arg;
+
+	if (n == NULL) {
+		forget_session(l);
+		return;
+	}
+	/* After RESYNC everything is read anyway: what was sent before tells nothing more. */
+	if (l->count == UNREAD_MAX) {
+		drop_unread(l);
+		l->resync = true;
+	}
+	if (l->resync)
+		PQfreemem(n);
+	else
+		l->unread[(l->first + l->count++) % UNREAD_MAX] = n;
 }
 
 void hd_listener_free(struct hd_listener *l)
@@ -125,12 +129,12 @@ static hd_status tell(const struct hd_listener *l, struct hd_session *s, const c
 	HD_BUF sql;
 	hd_status status;
 
+	hd_buf_init(&sql);
 	if (hd_session_ok(s) && PQtransactionStatus(s->conn) != PQTRANS_IDLE)
 		return hd_fail(err, HD_INVALID,
 		               "%s inside a transaction would miss what commits "
 		               "before its end",
 		               verb);
-	hd_buf_init(&sql);
 	for (int i = from; i < to; i++)
 		if (!add_statement(s, &sql, verb, l->channel[i]))
 			return hd_fail(err, HD_INVALID, "a channel's name is not valid UTF-8");

@@ -358,6 +358,8 @@ void hd_session_close(struct hd_session *s)
 {
 	if (s == NULL)
 		return;
+	if (s->notified)
+		s->notified(s->notified_arg, NULL);
 	if (!s->leaked)
 		PQfinish(s->conn);
 	hd_host_release(&s->host);

@@ -13,7 +13,10 @@ struct hd_session {
 	hd_mono heard;       /* when the server's last bytes arrived */
 	struct hd_host host; /* the one that answered, with its address */
 
-	/* Owns each notification (PQfreemem). Without it they are thrown away. */
+	/*
+	 * Owns each notification (PQfreemem); NULL says that the session is about to be freed.
+	 * Without it notifications are thrown away.
+	 */
 	void (*notified)(void *arg, PGnotify *n);
 	void *notified_arg;
 };

@@ -54,10 +54,10 @@ struct hd_elector {
 	bool survivors_named;
 	bool sweeping; /* something of the command could not be ended yet */
 	hd_mono sweep_due;
-	bool command_known; /* command_status is that of this term's command */
-	int command_status; /* as waitpid(2) has it */
-	int cannot_run;     /* errno of the exec that failed; 0: none */
-	hd_mono stop_until; /* the guard must have answered */
+	bool command_known;    /* command_status is that of this term's command */
+	int command_status;    /* as waitpid(2) has it */
+	int cannot_run;        /* errno of the exec that failed; 0: none */
+	hd_mono stop_until;    /* the guard must have answered */
 	char stop_reason[256]; /* why the planned stop; for the history */
 
 	/* --restart */

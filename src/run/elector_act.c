@@ -154,8 +154,9 @@ static bool act_end(struct hd_elector *e, enum hd_event *ret_event)
 	(void)ret_event;
 	if (!e->guarded)
 		return false;
-	e->stop_until =
-	    hd_after(hd_now(), e->plan.lost_grace_ms + HD_KILL_MARGIN_MS + GUARD_SLACK_MS);
+	/* Whoever takes the role may wait no longer than lost-grace and the kill margin: a guard that
+	   hangs is ended early enough for the sweep to be over by then. */
+	e->stop_until = hd_after(hd_now(), e->plan.lost_grace_ms + HD_KILL_MARGIN_MS / 2);
 	send_order(e, hd_guard_lose(&e->guard, &err), &err);
 	return false;
 }

@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
@@ -51,7 +52,9 @@ static hd_status setup(struct hd_guard_state *g, struct hd_error *err)
 {
 	hd_status st;
 
-	*g = (struct hd_guard_state){ .lease = -1, .timer = -1, .deaths = -1 };
+	*g = (struct hd_guard_state){ .timer = -1, .deaths = -1 };
+	g->command = (struct hd_child){ .pidfd = -1, .exec_fd = -1 };
+	g->held.fd = -1;
 	g->channel = adopt(HD_GUARD_FD_CHANNEL);
 	g->lease = adopt(HD_GUARD_FD_LEASE);
 	block_signals();
@@ -177,6 +180,13 @@ static void watch(struct hd_guard_state *g)
 			acts[i](g);
 }
 
+static void release(struct hd_guard_state *g)
+{
+	hd_spawn_close(&g->command);
+	hd_held_release(&g->held);
+	free(g->argv);
+}
+
 int hd_guard_main(void)
 {
 	struct hd_guard_state g;
@@ -184,6 +194,7 @@ int hd_guard_main(void)
 
 	if (setup(&g, &err) != HD_OK) {
 		hd_log_error(HD_LOG_ERROR, &err, "part", "guard", NULL);
+		release(&g);
 		return HD_EXIT_BUG;
 	}
 	hd_held_set(&g.held, hd_after(g.trusted_until, -(int64_t)g.plan->kill_margin_ms));
@@ -202,7 +213,6 @@ int hd_guard_main(void)
 		arm_timer(&g);
 		watch(&g);
 	}
-	hd_spawn_close(&g.command);
-	hd_held_release(&g.held);
+	release(&g);
 	return g.survivors ? HD_EXIT_FAILURE : HD_EXIT_OK;
 }

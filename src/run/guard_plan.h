@@ -10,8 +10,8 @@ HD_MUST_CHECK hd_status hd_guard_plan_write(struct hd_guard_plan *plan, char *co
                                             int *ret_fd, struct hd_error *err);
 
 /*
- * Maps the plan; it stays for the life of the process, and argv points into it. HD_INVALID: it is
- * no plan, or one of another version.
+ * Maps the plan; it stays for the life of the process. argv, to be freed, points into it.
+ * HD_INVALID: it is no plan, or one of another version.
  */
 HD_MUST_CHECK hd_status hd_guard_plan_read(int fd, const struct hd_guard_plan **ret_plan,
                                            char ***ret_argv, struct hd_error *err);

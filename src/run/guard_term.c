@@ -124,9 +124,12 @@ void hd_guard_do(struct hd_guard_state *g, const struct hd_guard_message *order)
 
 void hd_guard_settle(struct hd_guard_state *g)
 {
-	struct hd_spawn_result r = hd_spawn_settle(&g->command);
+	struct hd_spawn_result r;
 
-	if (!r.settled || g->started || g->start_error != 0)
+	if (g->command.pid == 0 || g->started || g->start_error != 0)
+		return;
+	r = hd_spawn_settle(&g->command);
+	if (!r.settled)
 		return;
 	g->start_error = r.error;
 	g->started = r.error == 0;

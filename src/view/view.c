@@ -15,6 +15,7 @@ const struct hd_view hd_views[] = {
 	                    "No process of Howdah is connected: howdah run --role NAME -- "
 	                    "COMMAND" },
 	[HD_VIEW_SERVER] = { "server", HD_SQL_VIEW_SERVER, HD_RECORD, 0, "" },
+	[HD_VIEW_SCHEMA] = { "schema", HD_SQL_VIEW_SCHEMA, HD_RECORD, 0, "" },
 };
 
 void hd_view_render(const struct hd_renderer *how, const struct hd_view *view,

@@ -35,6 +35,7 @@ enum hd_view_name {
 	HD_VIEW_HISTORY, /* $1: the role, $2: at most so many rows */
 	HD_VIEW_NODES,
 	HD_VIEW_SERVER,
+	HD_VIEW_SCHEMA, /* $1: newest migration known, $2: checksum of the functions known */
 };
 
 extern const struct hd_view hd_views[]; /* by enum hd_view_name */

@@ -105,4 +105,32 @@ for how in KILL STOP; do
 	finish "$role" C
 done
 
+# The same with a planted bug: a server function that lets the node that takes the role write its own
+# server start over that of the term that led. Then C can't know, and the checker must see it.
+plant() {
+	sql app "create or replace function howdah.planted() returns trigger language plpgsql as \$\$
+		begin
+			if new.token > old.token then
+				new.led_started = pg_postmaster_start_time();
+			end if;
+			return new;
+		end \$\$;
+		create trigger planted before update on howdah.leadership
+			for each row execute function howdah.planted()"
+}
+plant
+role=planted
+pair $role
+cut
+"$lib/pgserver" restart "$server"
+eventually state_is B waiting
+start_node C "$role" "$DSN"
+eventually log_has C event=connected
+kill -KILL "${pid[B]}"
+eventually leads C
+heal
+eventually state_is A standby
+stop_nodes
+like "$(verdict $role)" 'overlap of' "planted: a taker that overwrites the led term gives two leaders, and the checker sees it"
+
 done_testing

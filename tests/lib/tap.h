@@ -51,6 +51,12 @@ static const char *tap_skipped;
 		CHECK_MSG(tap_got &&strcmp(tap_got, tap_want) == 0, "%s is \"%s\", not \"%s\"",    \
 		          #got, tap_got ? tap_got : "(null)", tap_want);                           \
 	} while (0)
+#define CHECK_HAS(got, part)                                                                       \
+	do {                                                                                       \
+		const char *tap_got = (got), *tap_part = (part);                                   \
+		CHECK_MSG(tap_got &&strstr(tap_got, tap_part), "%s is \"%s\", without \"%s\"",     \
+		          #got, tap_got ? tap_got : "(null)", tap_part);                           \
+	} while (0)
 #define SKIP(reason)                                                                               \
 	do {                                                                                       \
 		tap_skipped = (reason);                                                            \

@@ -1,36 +1,13 @@
 /* The listener: nothing that is committed after an attach is missed without a RESYNC. */
 #include "pg/listener.h"
 #include "base/buf.h"
-#include "pg/exec.h"
-#include "server.h"
-#include "tap.h"
+#include "pg.h"
 #include <stdlib.h>
 
 static const char *dsn;
 static int server_port;
 static struct hd_error err;
 static struct hd_notice notice;
-
-static hd_mono in(int ms)
-{
-	return hd_after(hd_now(), ms);
-}
-
-static struct hd_session *open_session(const char *conninfo)
-{
-	struct hd_session_options o;
-	struct hd_session *s = NULL;
-
-	hd_session_options_init(&o);
-	o.conninfo = conninfo;
-	CHECK_MSG(hd_session_open(&o, in(10000), &s, &err) == HD_OK, "%s", err.message);
-	return s;
-}
-
-static hd_status run(struct hd_session *s, const char *sql)
-{
-	return hd_exec_text(s, sql, NULL, in(20000), NULL, &err);
-}
 
 static struct hd_listener *listener(const char *a, const char *b)
 {
@@ -65,7 +42,7 @@ static void attach(struct hd_listener *l, struct hd_session *s)
 
 static void messages_arrive(void)
 {
-	struct hd_session *s = open_session(dsn), *t = open_session(dsn);
+	struct hd_session *s = test_open(dsn), *t = test_open(dsn);
 	struct hd_listener *l = listener("one", "Two \"odd\" näme");
 	hd_mono begin;
 
@@ -73,12 +50,11 @@ static void messages_arrive(void)
 	begin = hd_now();
 	expect_kind(l, HD_NOTICE_NONE, 100);
 	CHECK(hd_ms_between(begin, hd_now()) >= 100);
-	CHECK_INT(run(t, "notify one, 'first'; notify other, 'x'; notify \"Two \"\"odd\"\" näme\""),
-	          HD_OK);
+	test_sql(t, "notify one, 'first'; notify other, 'x'; notify \"Two \"\"odd\"\" näme\"");
 	expect_message(l, "one", "first");
 	CHECK(!notice.own);
 	expect_message(l, "Two \"odd\" näme", "");
-	CHECK_INT(run(s, "notify one, 'mine'"), HD_OK);
+	test_sql(s, "notify one, 'mine'");
 	expect_message(l, "one", "mine");
 	CHECK(notice.own);
 	expect_kind(l, HD_NOTICE_NONE, 0);
@@ -90,42 +66,40 @@ static void messages_arrive(void)
 /* Other statements on the session neither lose messages nor are disturbed by them. */
 static void statements_in_between(void)
 {
-	struct hd_session *s = open_session(dsn), *t = open_session(dsn);
+	struct hd_session *s = test_open(dsn), *t = test_open(dsn);
 	struct hd_listener *l = listener("one", NULL);
 	int got = 0;
 
 	attach(l, s);
 	for (int i = 0; i < 100; i++) {
-		CHECK_INT(run(t, test_format("notify one, '%d'", i)), HD_OK);
-		CHECK_INT(run(s, "select 1"), HD_OK);
+		test_sql(t, test_format("notify one, '%d'", i));
+		test_sql(s, "select 1");
 	}
 	for (; got < 100; got++)
 		expect_message(l, "one", test_format("%d", got));
 	hd_listener_free(l);
-	CHECK_INT(run(t, "notify one, 'late'"), HD_OK);
-	CHECK_INT(run(s, "select 1"), HD_OK);
+	test_sql(t, "notify one, 'late'");
+	test_sql(s, "select 1");
 	hd_session_close(s);
 	hd_session_close(t);
 }
 
 static void a_flood_becomes_resync(void)
 {
-	struct hd_session *s = open_session(dsn), *t = open_session(dsn);
+	struct hd_session *s = test_open(dsn), *t = test_open(dsn);
 	struct hd_listener *l = listener("one", NULL);
 
 	attach(l, s);
-	CHECK_INT(run(t, "select pg_notify('one', i::text) from generate_series(1, 1000) i"),
-	          HD_OK);
-	CHECK_INT(run(s, "select pg_sleep(0.3)"), HD_OK);
-	CHECK_INT(run(s, "select 1"), HD_OK);
+	test_sql(t, "select pg_notify('one', i::text) from generate_series(1, 1000) i");
+	test_sql(s, "select pg_sleep(0.3)");
+	test_sql(s, "select 1");
 	for (int i = 1; i <= 1000; i++)
 		expect_message(l, "one", test_format("%d", i));
-	CHECK_INT(run(t, "select pg_notify('one', i::text) from generate_series(1, 5000) i"),
-	          HD_OK);
-	CHECK_INT(run(s, "select pg_sleep(0.3)"), HD_OK);
-	CHECK_INT(run(s, "select 1"), HD_OK);
+	test_sql(t, "select pg_notify('one', i::text) from generate_series(1, 5000) i");
+	test_sql(s, "select pg_sleep(0.3)");
+	test_sql(s, "select 1");
 	expect_kind(l, HD_NOTICE_RESYNC, 5000);
-	CHECK_INT(run(t, "notify one, 'after'"), HD_OK);
+	test_sql(t, "notify one, 'after'");
 	expect_message(l, "one", "after");
 	hd_listener_free(l);
 	hd_session_close(s);
@@ -134,7 +108,7 @@ static void a_flood_becomes_resync(void)
 
 static void channels_come_and_go(void)
 {
-	struct hd_session *s = open_session(dsn), *t = open_session(dsn);
+	struct hd_session *s = test_open(dsn), *t = test_open(dsn);
 	struct hd_listener *l = listener("one", "two");
 
 	attach(l, s);
@@ -142,12 +116,12 @@ static void channels_come_and_go(void)
 	CHECK_INT(hd_listener_add(l, "one", in(5000), &err), HD_OK);
 	expect_kind(l, HD_NOTICE_RESYNC, 0);
 	expect_kind(l, HD_NOTICE_NONE, 0);
-	CHECK_INT(run(t, "notify one, '1'; notify two, '2'; notify three, '3'"), HD_OK);
+	test_sql(t, "notify one, '1'; notify two, '2'; notify three, '3'");
 	expect_message(l, "one", "1");
 	CHECK_INT(hd_listener_remove(l, "two", in(5000), &err), HD_OK);
 	CHECK_INT(hd_listener_remove(l, "nothing", in(5000), &err), HD_OK);
 	expect_message(l, "three", "3");
-	CHECK_INT(run(t, "notify two, '2'; notify three, '4'"), HD_OK);
+	test_sql(t, "notify two, '2'; notify three, '4'");
 	expect_message(l, "three", "4");
 	hd_listener_free(l);
 	hd_session_close(s);
@@ -156,7 +130,7 @@ static void channels_come_and_go(void)
 
 static void detaching_stops_it(void)
 {
-	struct hd_session *s = open_session(dsn), *t = open_session(dsn);
+	struct hd_session *s = test_open(dsn), *t = test_open(dsn);
 	struct hd_listener *l = listener("one", NULL);
 	HD_ROWS rows = { 0 };
 
@@ -164,7 +138,7 @@ static void detaching_stops_it(void)
 	CHECK_INT(hd_listener_detach(l, in(0), &err), HD_OK);
 	attach(l, s);
 	CHECK_INT(hd_listener_attach(l, t, in(5000), &err), HD_INVALID);
-	CHECK_INT(run(t, "notify one, 'unread'"), HD_OK);
+	test_sql(t, "notify one, 'unread'");
 	CHECK_INT(hd_listener_detach(l, in(5000), &err), HD_OK);
 	CHECK_INT(hd_exec_text(s, "select count(*) from pg_listening_channels()", NULL, in(5000),
 	                       &rows, &err),
@@ -181,7 +155,7 @@ static void detaching_stops_it(void)
 
 static void names_have_limits(void)
 {
-	struct hd_session *s = open_session(dsn), *t = open_session(dsn);
+	struct hd_session *s = test_open(dsn), *t = test_open(dsn);
 	char longest[65];
 	struct hd_listener *l;
 
@@ -192,7 +166,7 @@ static void names_have_limits(void)
 	CHECK_INT(hd_listener_add(l, "", in(0), &err), HD_INVALID);
 	attach(l, s);
 	CHECK_INT(hd_listener_add(l, "\xff\xfe", in(5000), &err), HD_INVALID);
-	CHECK_INT(run(t, test_format("notify %s", longest + 1)), HD_OK);
+	test_sql(t, test_format("notify %s", longest + 1));
 	expect_message(l, longest + 1, "");
 	hd_listener_free(l);
 	hd_session_close(s);
@@ -201,32 +175,23 @@ static void names_have_limits(void)
 
 static void never_inside_a_transaction(void)
 {
-	struct hd_session *s = open_session(dsn);
+	struct hd_session *s = test_open(dsn);
 	struct hd_listener *l = listener("one", NULL);
 
-	CHECK_INT(run(s, "begin"), HD_OK);
+	test_sql(s, "begin");
 	CHECK_INT(hd_listener_attach(l, s, in(5000), &err), HD_INVALID);
-	CHECK_INT(run(s, "rollback"), HD_OK);
+	test_sql(s, "rollback");
 	attach(l, s);
-	CHECK_INT(run(s, "begin"), HD_OK);
+	test_sql(s, "begin");
 	CHECK_INT(hd_listener_add(l, "two", in(5000), &err), HD_INVALID);
-	CHECK_INT(run(s, "rollback"), HD_OK);
+	test_sql(s, "rollback");
 	hd_listener_free(l);
 	hd_session_close(s);
 }
 
-static struct hd_session *through_a_proxy(const char *name)
-{
-	int port = test_port();
-
-	test_blackhole(name, test_format("%d", port),
-	               test_format("%s/.s.PGSQL.%d", test_path("a"), server_port));
-	return open_session(test_format("host=127.0.0.1 port=%d user=postgres", port));
-}
-
 static void silence_is_questioned(void)
 {
-	struct hd_session *s = through_a_proxy("hole1");
+	struct hd_session *s = test_open(test_proxied("hole1", "a", server_port));
 	struct hd_listener *l = listener("one", NULL);
 	hd_mono begin;
 
@@ -249,7 +214,8 @@ static void silence_is_questioned(void)
 /* A message that came together with the answer to the question is not lost. */
 static void a_closed_connection_is_lost(void)
 {
-	struct hd_session *s = through_a_proxy("hole2"), *t = open_session(dsn);
+	struct hd_session *s = test_open(test_proxied("hole2", "a", server_port)),
+			  *t = test_open(dsn);
 	struct hd_listener *l = listener("one", NULL);
 
 	attach(l, s);
@@ -264,21 +230,21 @@ static void a_closed_connection_is_lost(void)
 /* What is committed between LISTEN and the reading after RESYNC must arrive as a message. */
 static void nothing_falls_between(void)
 {
-	struct hd_session *s = open_session(dsn), *t = open_session(dsn);
+	struct hd_session *s = test_open(dsn), *t = test_open(dsn);
 	struct hd_listener *l = listener("one", NULL);
 	HD_ROWS rows = { 0 };
 
-	CHECK_INT(run(t, "create table seen (n int); insert into seen values (0)"), HD_OK);
+	test_sql(t, "create table seen (n int); insert into seen values (0)");
 	CHECK_INT(hd_listener_attach(l, s, in(5000), &err), HD_OK);
-	CHECK_INT(run(t, "begin; update seen set n = 1; notify one, '1'; commit"), HD_OK);
+	test_sql(t, "begin; update seen set n = 1; notify one, '1'; commit");
 	expect_kind(l, HD_NOTICE_RESYNC, 0);
 	CHECK_INT(hd_exec_text(s, "select n from seen", NULL, in(5000), &rows, &err), HD_OK);
 	CHECK_INT(hd_rows_int(&rows, 0, 0), 1);
-	CHECK_INT(run(t, "begin; update seen set n = 2; notify one, '2'; commit"), HD_OK);
+	test_sql(t, "begin; update seen set n = 2; notify one, '2'; commit");
 	do
 		expect_kind(l, HD_NOTICE_MESSAGE, 10000);
 	while (strcmp(notice.payload, "2") != 0);
-	CHECK_INT(run(t, "drop table seen"), HD_OK);
+	test_sql(t, "drop table seen");
 	hd_listener_free(l);
 	hd_session_close(s);
 	hd_session_close(t);
@@ -286,13 +252,13 @@ static void nothing_falls_between(void)
 
 static void many_channels(void)
 {
-	struct hd_session *s = open_session(dsn), *t = open_session(dsn);
+	struct hd_session *s = test_open(dsn), *t = test_open(dsn);
 	struct hd_listener *l = listener("c0", NULL);
 
 	for (int i = 1; i < 500; i++)
 		CHECK_INT(hd_listener_add(l, test_format("c%d", i), in(0), &err), HD_OK);
 	attach(l, s);
-	CHECK_INT(run(t, "notify c0; notify c499, 'last'"), HD_OK);
+	test_sql(t, "notify c0; notify c499, 'last'");
 	expect_message(l, "c0", "");
 	expect_message(l, "c499", "last");
 	hd_listener_free(l);

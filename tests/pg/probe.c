@@ -1,8 +1,6 @@
 /* The probe against every way to reach a server: the right verdict each time, within its time. */
-#include "pg/exec.h"
+#include "pg.h"
 #include "pg/settings.h"
-#include "server.h"
-#include "tap.h"
 #include <howdah/probe.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,35 +14,6 @@ static int server_port;
 static struct hd_error err;
 static struct hd_probe_report report;
 
-static hd_mono in(int ms)
-{
-	return hd_after(hd_now(), ms);
-}
-
-static struct hd_session *open_session(const char *conninfo)
-{
-	struct hd_session_options o;
-	struct hd_session *s = NULL;
-
-	hd_session_options_init(&o);
-	o.conninfo = conninfo;
-	return hd_session_open(&o, in(10000), &s, &err) == HD_OK ? s : NULL;
-}
-
-static bool run(struct hd_session *s, const char *sql)
-{
-	return hd_exec_text(s, sql, NULL, in(20000), NULL, &err) == HD_OK;
-}
-
-static const char *one(struct hd_session *s, const char *sql)
-{
-	HD_ROWS rows = { 0 };
-	hd_status status = hd_exec_text(s, sql, NULL, in(10000), &rows, &err);
-
-	CHECK_MSG(status == HD_OK, "%s: %s", sql, err.message);
-	return test_format("%s", hd_rows_text(&rows, 0, 0));
-}
-
 /* An application that keeps the pool moving: short transactions, now and then a new connection. */
 static pid_t start_client(const char *conninfo)
 {
@@ -53,10 +22,16 @@ static pid_t start_client(const char *conninfo)
 	if (pid != 0)
 		return pid;
 	for (int i = 0; i < 100000; i++) {
-		struct hd_session *s = open_session(conninfo);
+		struct hd_session_options o;
+		struct hd_session *s = NULL;
 
-		for (int j = 0; s && j < 20; j++)
-			if (!run(s, "begin; select pg_sleep(0.003); commit"))
+		hd_session_options_init(&o);
+		o.conninfo = conninfo;
+		if (hd_session_open(&o, in(20000), &s, NULL) != HD_OK)
+			continue;
+		for (int j = 0; j < 20; j++)
+			if (hd_exec_text(s, "begin; select pg_sleep(0.003); commit", NULL,
+			                 in(20000), NULL, NULL) != HD_OK)
 				break;
 		hd_session_close(s);
 	}
@@ -120,16 +95,17 @@ static void expect(const char *what, const char *conninfo, hd_verdict want, bool
 /* The lock of a session that was found whole must be its own. */
 static void expect_usable(const char *conninfo)
 {
-	struct hd_session *s = NULL, *other = open_session(dsn);
+	struct hd_session *s = NULL, *other = test_open(dsn);
 
-	CHECK(other);
 	CHECK_INT(probe(conninfo, false, &s), HD_OK);
-	CHECK_TEXT(one(s, "select pg_try_advisory_lock(5)"), "t");
-	CHECK_TEXT(one(other, "select pg_try_advisory_lock(5)"), "f");
-	CHECK_TEXT(one(s, "select pg_advisory_unlock(5)"), "t");
+	CHECK_TEXT(test_one(s, "select pg_try_advisory_lock(5)"), "t");
+	CHECK_TEXT(test_one(other, "select pg_try_advisory_lock(5)"), "f");
+	CHECK_TEXT(test_one(s, "select pg_advisory_unlock(5)"), "t");
 	/* The probe leaves nothing behind. */
-	CHECK_TEXT(one(other, "select count(*) from pg_locks where locktype = 'advisory'"), "0");
-	CHECK_TEXT(one(s, "select count(*) from pg_class where relname = 'howdah_probe'"), "0");
+	CHECK_TEXT(test_one(other, "select count(*) from pg_locks where locktype = 'advisory'"),
+	           "0");
+	CHECK_TEXT(test_one(s, "select count(*) from pg_class where relname = 'howdah_probe'"),
+	           "0");
 	hd_session_close(s);
 	hd_session_close(other);
 }
@@ -151,9 +127,9 @@ static void direct(void)
 	CHECK(!report.proxy && !report.in_recovery && !report.trusted);
 	CHECK(report.backend_pid > 0 && report.round_trip_us > 0);
 	CHECK_INT(report.timeline, 1);
-	s = open_session(dsn);
+	s = test_open(dsn);
 	CHECK_TEXT(report.system_identifier,
-	           one(s, "select system_identifier from pg_control_system()"));
+	           test_one(s, "select system_identifier from pg_control_system()"));
 	hd_session_close(s);
 	CHECK(report.server_version_num >= HD_SERVER_OLDEST);
 	CHECK_INT(hd_probe_judge(&report, &err), HD_OK);
@@ -250,11 +226,8 @@ static void pgpool(void)
 
 static void a_plain_proxy_is_stable(void)
 {
-	int port = test_port();
-
-	test_blackhole("proxy", test_format("%d", port),
-	               test_format("%s/.s.PGSQL.%d", test_path("a"), server_port));
-	expect("plain TCP proxy", pooler_tcp(port), HD_VERDICT_SESSION_POOLED, false);
+	expect("plain TCP proxy", test_proxied("proxy", "a", server_port),
+	       HD_VERDICT_SESSION_POOLED, false);
 }
 
 static void standby(void)
@@ -293,7 +266,7 @@ static void trust_helps_the_inconclusive_only(void)
 	CHECK_INT(report.verdict, HD_VERDICT_INCONCLUSIVE);
 	CHECK(report.trusted && s);
 	CHECK_INT(hd_probe_judge(&report, &err), HD_OK);
-	CHECK_TEXT(one(s, "select 'usable'"), "usable");
+	CHECK_TEXT(test_one(s, "select 'usable'"), "usable");
 	hd_session_close(s);
 	test_run("pgbouncer", "stop", "one", NULL);
 	test_run("pgbouncer", "start", "many",
@@ -308,11 +281,11 @@ static void trust_helps_the_inconclusive_only(void)
 /* A role without TEMP and without the control functions is probed all the same. */
 static void an_ordinary_role(void)
 {
-	struct hd_session *s = open_session(dsn), *t = NULL;
+	struct hd_session *s = test_open(dsn), *t = NULL;
 	int skipped = 0;
 
-	CHECK(run(s, "create role plain login; revoke temporary on database postgres from public;"
-	             "revoke execute on function pg_control_system() from public"));
+	test_sql(s, "create role plain login; revoke temporary on database postgres from public;"
+	            "revoke execute on function pg_control_system() from public");
 	CHECK_INT(probe(test_format("%s user=plain", dsn), false, &t), HD_OK);
 	CHECK_INT(report.verdict, HD_VERDICT_DIRECT);
 	for (int i = 0; i < report.nfindings; i++)
@@ -322,8 +295,8 @@ static void an_ordinary_role(void)
 	CHECK_INT(skipped, 2);
 	CHECK_TEXT(report.system_identifier, "");
 	hd_session_close(t);
-	CHECK(run(s, "grant temporary on database postgres to public;"
-	             "grant execute on function pg_control_system() to public; drop role plain"));
+	test_sql(s, "grant temporary on database postgres to public;"
+	            "grant execute on function pg_control_system() to public; drop role plain");
 	hd_session_close(s);
 }
 
@@ -341,35 +314,33 @@ static void the_deadline_holds(void)
 {
 	struct hd_session_options o;
 	struct hd_session *s = NULL;
-	int port = test_port();
-	hd_mono begin = hd_now();
+	hd_mono begin;
 
-	test_blackhole("mute", test_format("%d", port),
-	               test_format("%s/.s.PGSQL.%d", test_path("a"), server_port));
-	test_blackhole_tell("mute", "silent down");
 	hd_session_options_init(&o);
-	o.conninfo = pooler_tcp(port);
+	o.conninfo = test_proxied("mute", "a", server_port);
+	test_blackhole_tell("mute", "silent down");
+	begin = hd_now();
 	CHECK_INT(hd_probe(&o, false, in(500), &s, &report, &err), HD_TIMEOUT);
 	CHECK(s == NULL && hd_ms_between(begin, hd_now()) < 8000);
 }
 
 static bool settle(const char *conninfo, const struct hd_settings *want)
 {
-	struct hd_session *s = open_session(conninfo);
+	struct hd_session *s = test_open(conninfo);
 	bool pinned = false;
 
-	CHECK(s);
 	CHECK_MSG(hd_session_settle(s, want, in(5000), &pinned, &err) == HD_OK, "%s", err.message);
-	CHECK_TEXT(one(s, "select concat_ws(' ', current_setting('default_transaction_isolation'),"
-	                  "current_setting('jit'), current_setting('client_min_messages'),"
-	                  "current_setting('search_path'), current_setting('idle_session_timeout'),"
-	                  "current_setting('idle_in_transaction_session_timeout'),"
-	                  "current_setting('statement_timeout'))"),
-	           want->lease_ms ? "read committed off warning pg_catalog 4500ms 4500ms 3s"
-	                          : "read committed off warning pg_catalog 0 0 3s");
+	CHECK_TEXT(
+	    test_one(s, "select concat_ws(' ', current_setting('default_transaction_isolation'),"
+	                "current_setting('jit'), current_setting('client_min_messages'),"
+	                "current_setting('search_path'), current_setting('idle_session_timeout'),"
+	                "current_setting('idle_in_transaction_session_timeout'),"
+	                "current_setting('statement_timeout'))"),
+	    want->lease_ms ? "read committed off warning pg_catalog 4500ms 4500ms 3s"
+			   : "read committed off warning pg_catalog 0 0 3s");
 	if (want->lease_ms && strstr(conninfo, "127.0.0.1")) {
-		CHECK_TEXT(one(s, "show tcp_user_timeout"), "4500ms");
-		CHECK_TEXT(one(s, "show tcp_keepalives_idle"), "5");
+		CHECK_TEXT(test_one(s, "show tcp_user_timeout"), "4500");
+		CHECK_TEXT(test_one(s, "show tcp_keepalives_idle"), "5");
 	}
 	hd_session_close(s);
 	return pinned;

@@ -1,12 +1,7 @@
-/* Connections and statements against a server_port server: what they answer, and that nothing
- * outlasts its deadline. */
+/* Statements on a session: what they answer, and that nothing outlasts its deadline. */
 #include "base/buf.h"
-#include "pg/exec.h"
-#include "server.h"
-#include "tap.h"
+#include "pg.h"
 #include <fcntl.h>
-#include <howdah/session.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,225 +9,19 @@ static const char *dsn, *tcp;
 static int server_port;
 static struct hd_error err;
 
-static hd_mono in(int ms)
-{
-	return hd_after(hd_now(), ms);
-}
-
-static hd_status try_open(const char *conninfo, int ms, struct hd_session **ret)
-{
-	struct hd_session_options o;
-
-	hd_session_options_init(&o);
-	o.conninfo = conninfo;
-	o.application_name = "howdah:test:session";
-	o.host_timeout_ms = 300;
-	memset(&err, 0, sizeof(err));
-	return hd_session_open(&o, in(ms), ret, &err);
-}
-
-static struct hd_session *must_open(const char *conninfo)
-{
-	struct hd_session *s = NULL;
-
-	CHECK_MSG(try_open(conninfo, 10000, &s) == HD_OK, "open: %s", err.message);
-	return s;
-}
-
 static hd_status run(struct hd_session *s, const char *sql, struct hd_rows *rows)
 {
 	memset(&err, 0, sizeof(err));
 	return hd_exec_text(s, sql, NULL, in(10000), rows, &err);
 }
 
-static const char *one(struct hd_session *s, const char *sql)
-{
-	HD_ROWS rows = { 0 };
-
-	CHECK_MSG(run(s, sql, &rows) == HD_OK, "%s: %s", sql, err.message);
-	return test_format("%s", hd_rows_text(&rows, 0, 0));
-}
-
-static void expect_name(const char *conninfo, const char *want)
-{
-	struct hd_session *s = must_open(conninfo);
-	const char *name = one(s, "select current_setting('application_name')");
-
-	hd_session_close(s);
-	CHECK_TEXT(name, want);
-}
-
-static void all_forms_connect(void)
-{
-	expect_name(dsn, "howdah:test:session");
-	expect_name(tcp, "howdah:test:session");
-	expect_name(test_format("postgresql://postgres@127.0.0.1:%d/postgres", server_port),
-	            "howdah:test:session");
-	expect_name(test_format("postgres:///postgres?host=%s&port=%d&user=postgres",
-	                        test_path("a"), server_port),
-	            "howdah:test:session");
-	expect_name(test_format("host=localhost port=%d user=postgres", server_port),
-	            "howdah:test:session");
-}
-
-static void write_file(const char *path, const char *text)
-{
-	int fd = open(path, O_CREAT | O_WRONLY | O_TRUNC | O_CLOEXEC, 0600);
-
-	CHECK(fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text));
-	(void)close(fd);
-}
-
-static void service_files_are_read(void)
-{
-	struct hd_session *s = NULL;
-
-	write_file(test_path("service"),
-	           test_format("[two]\nhost=127.0.0.1,127.0.0.1\nport=%d,%d\nuser=postgres\n"
-	                       "dbname=postgres\noptions=-c work_mem=1234kB\n",
-	                       test_port(), server_port));
-	(void)setenv("PGSERVICEFILE", test_path("service"), 1);
-	s = must_open("service=two");
-	CHECK_TEXT(one(s, "show work_mem"), "1234kB");
-	hd_session_close(s);
-	(void)setenv("PGSERVICE", "two", 1);
-	s = must_open("");
-	hd_session_close(s);
-	s = must_open(NULL);
-	hd_session_close(s);
-	(void)unsetenv("PGSERVICE");
-	CHECK_INT(try_open("service=none", 5000, &s), HD_INVALID);
-	CHECK_MSG(strstr(err.message, "none"), "%s", err.message);
-	(void)unsetenv("PGSERVICEFILE");
-}
-
-static void extra_options_follow_the_users(void)
-{
-	struct hd_session_options o;
-	struct hd_session *s = NULL;
-
-	hd_session_options_init(&o);
-	o.conninfo = test_format("%s options='-c work_mem=1111kB -c howdah.x=1'", dsn);
-	o.server_options = "-c howdah.x=2";
-	CHECK_INT(hd_session_open(&o, in(10000), &s, &err), HD_OK);
-	CHECK_TEXT(one(s, "show work_mem"), "1111kB");
-	CHECK_TEXT(one(s, "show howdah.x"), "2");
-	CHECK_TEXT(one(s, "show client_encoding"), "UTF8");
-	hd_session_close(s);
-}
-
-static void a_password_is_never_told(void)
-{
-	static const char *const bad[] = {
-		"host=/tmp password=geheim nonsense",
-		"postgresql://u:geheim@h:x[/",
-		"postgresql://u:a@geheim@127.0.0.1/x",
-		"postgresql://u:geheim/x@127.0.0.1/x",
-		"geheim",
-		"host=127.0.0.1 port=1 password=geheim",
-		"host=127.0.0.1 port=1 password=geheim sslmode=whatever",
-	};
-	struct hd_session *s = NULL;
-
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		hd_status status = try_open(bad[i], 2000, &s);
-
-		CHECK_MSG(status == (i == 5 ? HD_RETRY : HD_INVALID), "%zu: %s: %s", i,
-		          hd_status_name(status), err.message);
-		CHECK_MSG(!strstr(err.message, "geheim") && !strstr(err.hint, "geheim"), "%s",
-		          err.message);
-		CHECK(err.message[0] != '\0');
-	}
-}
-
-static void refusals_carry_sqlstate(void)
-{
-	struct hd_session *s = NULL;
-
-	CHECK_INT(try_open(test_format("%s dbname=nowhere", dsn), 5000, &s), HD_REFUSED);
-	CHECK_TEXT(err.sqlstate, "3D000");
-	CHECK_MSG(strstr(err.message, "\"nowhere\" does not exist"), "%s", err.message);
-	CHECK_MSG(!strstr(err.message, "LOCATION") && !strstr(err.message, "3D000"), "%s",
-	          err.message);
-	CHECK_INT(try_open(test_format("%s options='-c nothing=1'", dsn), 5000, &s), HD_REFUSED);
-	CHECK_TEXT(err.sqlstate, "42704");
-	CHECK(s == NULL);
-}
-
-static void each_dead_host_is_named(void)
-{
-	int a = test_port(), b = test_port();
-	struct hd_session *s = NULL;
-
-	CHECK_INT(try_open(test_format("host=127.0.0.1,/nowhere,localhost port=%d,5432,%d", a, b),
-	                   5000, &s),
-	          HD_RETRY);
-	CHECK_MSG(strstr(err.message, test_format("127.0.0.1:%d: Connection refused", a)), "%s",
-	          err.message);
-	CHECK_MSG(strstr(err.message, "/nowhere:5432: No such file"), "%s", err.message);
-	CHECK_MSG(strstr(err.message, "localhost"), "%s", err.message);
-	CHECK_INT(try_open("host=no-such-name.invalid", 20000, &s), HD_RETRY);
-	CHECK_MSG(strstr(err.message, "no-such-name.invalid"), "%s", err.message);
-}
-
-/* A proxy in front of the server, silent from the start or not. */
-static const char *proxied(const char *name, const char *command)
-{
-	int port = test_port();
-
-	test_blackhole(name, test_format("%d", port),
-	               test_format("%s/.s.PGSQL.%d", test_path("a"), server_port));
-	if (command)
-		test_blackhole_tell(name, command);
-	return test_format("host=127.0.0.1 port=%d user=postgres dbname=postgres", port);
-}
-
-static void a_black_hole_leaves_time_for_the_next(void)
-{
-	const char *hole = proxied("hole1", "silent");
-	int port = atoi(strstr(hole, "port=") + 5);
-	hd_mono begin = hd_now();
-	struct hd_session *s;
-
-	s = must_open(test_format("host=127.0.0.1,127.0.0.1,127.0.0.1 port=%d,%d,%d user=postgres",
-	                          test_port(), port, server_port));
-	hd_session_close(s);
-	CHECK(hd_ms_between(begin, hd_now()) < 5000);
-	/* Also when the time in all is less than one host's share. */
-	CHECK_MSG(try_open(test_format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres "
-	                               "connect_timeout=60",
-	                               port, server_port),
-	                   2000, &s) == HD_OK,
-	          "%s", err.message);
-	hd_session_close(s);
-	CHECK_MSG(try_open(test_format("host=127.0.0.1,127.0.0.1 port=%d,%d user=postgres "
-	                               "connect_timeout=2 target_session_attrs=prefer-standby",
-	                               test_port(), server_port),
-	                   9000, &s) == HD_OK,
-	          "%s", err.message);
-	hd_session_close(s);
-}
-
-static void connecting_ends_at_the_deadline(void)
-{
-	const char *hole = proxied("hole2", "silent");
-	hd_mono begin = hd_now();
-	struct hd_session *s = NULL;
-
-	CHECK_INT(try_open(hole, 400, &s), HD_TIMEOUT);
-	CHECK(s == NULL && hd_ms_between(begin, hd_now()) >= 400);
-	CHECK(hd_ms_between(begin, hd_now()) < 5000);
-	CHECK_MSG(strstr(err.message, "no answer in time"), "%s", err.message);
-	CHECK_INT(try_open(test_format("%s connect_timeout=2", hole), 60000, &s), HD_RETRY);
-}
-
 static void a_silent_server_is_a_timeout(void)
 {
-	struct hd_session *s = must_open(proxied("hole3", NULL));
+	struct hd_session *s = test_open(test_proxied("hole3", "a", server_port));
 	HD_ROWS rows = { 0 };
 	hd_mono begin;
 
-	CHECK_TEXT(one(s, "select 'here'"), "here");
+	CHECK_TEXT(test_one(s, "select 'here'"), "here");
 	test_blackhole_tell("hole3", "silent down");
 	begin = hd_now();
 	CHECK_INT(hd_exec(s, HD_SQL_PING, NULL, in(300), &rows, &err), HD_TIMEOUT);
@@ -242,7 +31,7 @@ static void a_silent_server_is_a_timeout(void)
 	test_blackhole_tell("hole3", "flow");
 	CHECK_INT(hd_exec(s, HD_SQL_PING, NULL, in(3000), &rows, &err), HD_LOST);
 	hd_session_close(s);
-	s = must_open(proxied("hole4", NULL));
+	s = test_open(test_proxied("hole4", "a", server_port));
 	test_blackhole_tell("hole4", "reset");
 	CHECK_INT(hd_exec(s, HD_SQL_PING, NULL, in(3000), &rows, &err), HD_LOST);
 	hd_session_close(s);
@@ -250,7 +39,7 @@ static void a_silent_server_is_a_timeout(void)
 
 static void a_big_statement_does_not_outlast_it_either(void)
 {
-	struct hd_session *s = must_open(proxied("hole5", NULL));
+	struct hd_session *s = test_open(test_proxied("hole5", "a", server_port));
 	HD_BUF sql;
 
 	hd_buf_init(&sql);
@@ -258,7 +47,7 @@ static void a_big_statement_does_not_outlast_it_either(void)
 	for (int i = 0; i < 200000; i++)
 		hd_buf_text(&sql, "0123456789012345678901234567890123456789");
 	hd_buf_text(&sql, "')");
-	CHECK_TEXT(one(s, sql.data), "8000000");
+	CHECK_TEXT(test_one(s, sql.data), "8000000");
 	test_blackhole_tell("hole5", "silent up");
 	CHECK_INT(hd_exec_text(s, sql.data, NULL, in(300), NULL, &err), HD_TIMEOUT);
 	hd_session_close(s);
@@ -266,20 +55,22 @@ static void a_big_statement_does_not_outlast_it_either(void)
 
 static void a_slow_line_works(void)
 {
-	struct hd_session *s = must_open(proxied("slow", "delay 50"));
-	hd_mono begin = hd_now();
+	struct hd_session *s = test_open(test_proxied("slow", "a", server_port));
+	hd_mono begin;
 
-	CHECK_TEXT(one(s, "select 1"), "1");
+	test_blackhole_tell("slow", "delay 50");
+	begin = hd_now();
+	CHECK_TEXT(test_one(s, "select 1"), "1");
 	CHECK(hd_ms_between(begin, hd_now()) >= 100);
 	hd_session_close(s);
 }
 
 static void a_terminated_session_is_lost(void)
 {
-	struct hd_session *s = must_open(dsn), *t = must_open(dsn);
-	const char *pid = one(s, "select pg_backend_pid()");
+	struct hd_session *s = test_open(dsn), *t = test_open(dsn);
+	const char *pid = test_one(s, "select pg_backend_pid()");
 
-	(void)one(t, test_format("select pg_terminate_backend(%s, 10000)", pid));
+	(void)test_one(t, test_format("select pg_terminate_backend(%s, 10000)", pid));
 	CHECK_INT(run(s, "select 1", NULL), HD_LOST);
 	CHECK_TEXT(err.sqlstate, "57P01");
 	CHECK_INT(run(s, "select 1", NULL), HD_LOST);
@@ -290,7 +81,7 @@ static void a_terminated_session_is_lost(void)
 
 static void idle_sessions_end_as_lost(void)
 {
-	struct hd_session *s = must_open(dsn);
+	struct hd_session *s = test_open(dsn);
 
 	CHECK_INT(run(s, "set idle_in_transaction_session_timeout = 50; ", NULL), HD_OK);
 	CHECK_INT(run(s, "begin", NULL), HD_OK);
@@ -316,7 +107,7 @@ static void errors_have_their_status(void)
 	};
 
 	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
-		struct hd_session *s = must_open(dsn);
+		struct hd_session *s = test_open(dsn);
 		hd_status status;
 		bool broken;
 
@@ -340,7 +131,7 @@ static void errors_have_their_status(void)
 
 static void a_deferred_constraint_is_seen(void)
 {
-	struct hd_session *s = must_open(dsn);
+	struct hd_session *s = test_open(dsn);
 	struct hd_args args = { 0 };
 
 	CHECK_INT(run(s,
@@ -354,13 +145,13 @@ static void a_deferred_constraint_is_seen(void)
 	CHECK_TEXT(err.sqlstate, "23505");
 	CHECK_INT(run(s, "insert into once values (1)", NULL), HD_REFUSED);
 	CHECK_INT(run(s, "begin; insert into once values (1); commit", NULL), HD_REFUSED);
-	CHECK_TEXT(one(s, "select count(*) from once"), "1");
+	CHECK_TEXT(test_one(s, "select count(*) from once"), "1");
 	hd_session_close(s);
 }
 
 static void rows_and_arguments(void)
 {
-	struct hd_session *s = must_open(dsn);
+	struct hd_session *s = test_open(dsn);
 	struct hd_args args = { 0 };
 	HD_ROWS rows = { 0 };
 
@@ -382,7 +173,7 @@ static void rows_and_arguments(void)
 	CHECK_INT(hd_exec_text(s, "select nonsense", NULL, in(5000), &rows, &err), HD_REFUSED);
 	CHECK_INT(hd_rows_count(&rows), 1);
 	/* Of several results the last one. */
-	CHECK_TEXT(one(s, "select 1; select 2"), "2");
+	CHECK_TEXT(test_one(s, "select 1; select 2"), "2");
 	hd_session_close(s);
 }
 
@@ -392,7 +183,7 @@ static void copy_is_refused(void)
 		                              "copy pg_temp.t from stdin" };
 
 	for (int i = 0; i < 2; i++) {
-		struct hd_session *s = must_open(dsn);
+		struct hd_session *s = test_open(dsn);
 
 		CHECK_INT(run(s, "create temporary table t (a int)", NULL), HD_OK);
 		CHECK_INT(run(s, copies[i], NULL), HD_REFUSED);
@@ -403,7 +194,7 @@ static void copy_is_refused(void)
 
 static void notices_go_nowhere(void)
 {
-	struct hd_session *s = must_open(dsn);
+	struct hd_session *s = test_open(dsn);
 	int saved = dup(2), file = open(test_path("stderr"), O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	hd_status status;
 	off_t size;
@@ -421,10 +212,10 @@ static void notices_go_nowhere(void)
 
 static bool lock_is_free(struct hd_session *s, int key)
 {
-	const char *got = one(s, test_format("select pg_try_advisory_lock(%d)", key));
+	const char *got = test_one(s, test_format("select pg_try_advisory_lock(%d)", key));
 
 	if (got[0] == 't')
-		(void)one(s, test_format("select pg_advisory_unlock(%d)", key));
+		(void)test_one(s, test_format("select pg_advisory_unlock(%d)", key));
 	return got[0] == 't';
 }
 
@@ -434,13 +225,13 @@ static void an_abandoned_session_keeps_its_lock(void)
 	const char *const dsns[] = { dsn, tcp };
 
 	for (int i = 0; i < 2; i++) {
-		struct hd_session *s = must_open(dsns[i]), *other = must_open(dsn);
-		const char *pid = one(s, "select pg_backend_pid()");
+		struct hd_session *s = test_open(dsns[i]), *other = test_open(dsn);
+		const char *pid = test_one(s, "select pg_backend_pid()");
 		const char *alive =
 		    test_format("select count(*) from pg_stat_activity where pid = %s", pid);
 		int guard, tries = 0;
 
-		CHECK_TEXT(one(s, "select pg_try_advisory_lock(77)"), "t");
+		CHECK_TEXT(test_one(s, "select pg_try_advisory_lock(77)"), "t");
 		guard = fcntl(hd_session_socket(s), F_DUPFD_CLOEXEC, 3);
 		CHECK(guard >= 0);
 		hd_session_abandon(s);
@@ -451,7 +242,7 @@ static void an_abandoned_session_keeps_its_lock(void)
 			CHECK(!lock_is_free(other, 77));
 			(void)usleep(10000);
 		}
-		CHECK_TEXT(one(other, alive), "1");
+		CHECK_TEXT(test_one(other, alive), "1");
 		(void)close(guard);
 		while (!lock_is_free(other, 77) && ++tries < 1000)
 			(void)usleep(10000);
@@ -462,10 +253,10 @@ static void an_abandoned_session_keeps_its_lock(void)
 
 static void closing_frees_the_lock_in_spite_of_a_duplicate(void)
 {
-	struct hd_session *s = must_open(dsn), *other = must_open(dsn);
+	struct hd_session *s = test_open(dsn), *other = test_open(dsn);
 	int guard, tries = 0;
 
-	CHECK_TEXT(one(s, "select pg_try_advisory_lock(78)"), "t");
+	CHECK_TEXT(test_one(s, "select pg_try_advisory_lock(78)"), "t");
 	guard = fcntl(hd_session_socket(s), F_DUPFD_CLOEXEC, 3);
 	hd_session_close(s);
 	while (!lock_is_free(other, 78) && ++tries < 1000)
@@ -477,7 +268,7 @@ static void closing_frees_the_lock_in_spite_of_a_duplicate(void)
 
 static void descriptors_are_close_on_exec(void)
 {
-	struct hd_session *s = must_open(tcp);
+	struct hd_session *s = test_open(tcp);
 	int flags = fcntl(hd_session_socket(s), F_GETFD);
 
 	hd_session_close(s);
@@ -492,14 +283,6 @@ static void closing_nothing_is_fine(void)
 int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
-		TAP_TEST(all_forms_connect),
-		TAP_TEST(service_files_are_read),
-		TAP_TEST(extra_options_follow_the_users),
-		TAP_TEST(a_password_is_never_told),
-		TAP_TEST(refusals_carry_sqlstate),
-		TAP_TEST(each_dead_host_is_named),
-		TAP_TEST(a_black_hole_leaves_time_for_the_next),
-		TAP_TEST(connecting_ends_at_the_deadline),
 		TAP_TEST(a_silent_server_is_a_timeout),
 		TAP_TEST(a_big_statement_does_not_outlast_it_either),
 		TAP_TEST(a_slow_line_works),

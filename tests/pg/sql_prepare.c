@@ -30,6 +30,8 @@ static void apply(const struct hd_script *scripts)
 
 static void schema_applies(void)
 {
+	/* As `init` does before the first migration. */
+	PQclear(PQexec(conn, "create schema howdah"));
 	apply(hd_migrations);
 	apply(hd_functions);
 	/* The functions are applied again whenever one of them has changed. */

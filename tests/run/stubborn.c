@@ -80,14 +80,24 @@ static void polite(void)
 	plain();
 }
 
-/* A child in a session of its own that ignores every request. */
+/* A child in a session of its own that ignores every request; it is ready when this returns. */
 static void detached_child(const char *word)
 {
-	if (fork() != 0)
+	int ready[2];
+	char none;
+
+	if (pipe(ready) != 0)
+		_exit(70);
+	if (fork() != 0) {
+		close(ready[1]);
+		(void)!read(ready[0], &none, 1);
+		close(ready[0]);
 		return;
+	}
 	setsid();
 	ignore_requests();
 	say(word, getpid());
+	close(ready[1]);
 	wait_for_ever();
 }
 
@@ -201,10 +211,16 @@ static void ask_held(void)
 		}
 		if (waitpid(pid, &status, 0) == pid && WEXITSTATUS(status) != last) {
 			last = WEXITSTATUS(status);
-			say("held", last);
+			say(last == 0 ? "held" : "not-held", last);
 		}
 		usleep(10000);
 	}
+}
+
+static void ask_held_ignoring(void)
+{
+	ignore_requests();
+	ask_held();
 }
 
 static void tell_terminal(void)
@@ -231,7 +247,7 @@ static void bomb(void)
 	long *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (fork() != 0)
-		plain();
+		ignore();
 	while (now_ms() < end) {
 		long n = __atomic_add_fetch(made, 1, __ATOMIC_RELAXED);
 		pid_t pid = fork();
@@ -278,6 +294,7 @@ int main(int argc, char **argv)
 		{ "descriptors", list_descriptors },
 		{ "attack-held", attack_held },
 		{ "ask-held", ask_held },
+		{ "ask-held-ignoring", ask_held_ignoring },
 		{ "terminal", tell_terminal },
 		{ "bomb", bomb },
 		{ "root", become_root },

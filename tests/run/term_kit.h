@@ -108,14 +108,6 @@ static inline void kit_start_stubborn(const char *way, const char *argument)
 	kit_start(argv);
 }
 
-/* Starts a term of stubborn, and waits until that is ready. */
-static inline void kit_lead(const char *way, const char *argument)
-{
-	kit_start_stubborn(way, argument);
-	kit.command = (pid_t)kit_expect(HD_GUARD_STARTED);
-	CHECK_INT(kit_word("self"), kit.command);
-}
-
 /* The next report but ACK; fails the test when it is of another kind. Answers its value. */
 static inline int64_t kit_expect(enum hd_guard_report kind)
 {
@@ -170,6 +162,14 @@ static inline long kit_word(const char *word)
 		(void)poll(NULL, 0, 2);
 	}
 	return number;
+}
+
+/* Starts a term of stubborn, and waits until that is ready. */
+static inline void kit_lead(const char *way, const char *argument)
+{
+	kit_start_stubborn(way, argument);
+	kit.command = (pid_t)kit_expect(HD_GUARD_STARTED);
+	CHECK_INT(kit_word("self"), kit.command);
 }
 
 /* A handle on the process that the word names, while it lives. */

@@ -1,0 +1,163 @@
+# shellcheck shell=bash
+# For tests in bash: TAP, a private server, and psql sessions that stay open. Sourced; the test calls
+# `done_testing` last.
+#
+#   start_server [SETTING=VALUE ...]   one server; $server is its folder, $super the superuser's DSN
+#   fresh_db NAME [OWNER]              a database with schema howdah, made as OWNER (default postgres)
+#   sql DB STATEMENT ...               one answer, as the superuser; errors are in it
+#   connect SESSION DB [USER]          a session that stays open
+#   ask SESSION STATEMENTS             sends and prints the answer
+#   tell SESSION STATEMENTS            only sends; `answer SESSION` waits for the end and prints it
+#   eventually COMMAND ...             true as soon as COMMAND is, false after 30 s
+#
+# ${session_pid[SESSION]} is the client's process, ${backend[SESSION]} the server's.
+
+lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+n=0
+failed=0
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/hd.XXXXXX")
+chmod 711 "$tmp"
+declare -A session_pid session_in backend
+unset HOWDAH_DB HOWDAH_CONFIG HOWDAH_CRASH_AT PGOPTIONS PGUSER PGDATABASE PGSERVICE
+
+clean_up() {
+	local pid folder
+	for pid in "${session_pid[@]}" $(jobs -p); do
+		kill -CONT "$pid" 2>/dev/null
+		kill -KILL "$pid" 2>/dev/null
+	done
+	for folder in "$tmp"/*/data; do
+		[ ! -d "$folder" ] || "$lib/pgserver" destroy "${folder%/data}"
+	done
+	rm -rf "$tmp"
+}
+trap clean_up EXIT
+
+result() { # STATUS NAME [DETAIL]
+	n=$((n + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $n - $2"
+	else
+		echo "not ok $n - $2"
+		[ -z "${3:-}" ] || printf '%s\n' "$3" | head -n 20 | sed 's/^/# /'
+		failed=1
+	fi
+}
+
+skip() { # NAME REASON
+	n=$((n + 1))
+	echo "ok $n - $1 # SKIP $2"
+}
+
+is() { # GOT WANTED NAME
+	[ "$1" = "$2" ]
+	result $? "$3" "got:    $1
+wanted: $2"
+}
+
+like() { # GOT EXTENDED_REGEX NAME
+	[[ $1 =~ $2 ]]
+	result $? "$3" "got:  $1
+like: $2"
+}
+
+check() { # NAME COMMAND ...
+	local name=$1 said
+	shift
+	said=$("$@" 2>&1)
+	result $? "$name" "$said"
+}
+
+done_testing() {
+	echo "1..$n"
+	exit $failed
+}
+
+now_ms() {
+	date +%s%3N
+}
+
+eventually() {
+	local end=$(($(now_ms) + 30000))
+	until "$@"; do
+		[ "$(now_ms)" -lt $end ] || return 1
+		sleep 0.02
+	done
+}
+
+dsn() { # DB [USER]
+	echo "host=$server port=$(cat "$server/port") user=${2:-postgres} dbname=$1"
+}
+
+start_server() {
+	server=$tmp/s
+	super=$("$lib/pgserver" start "$server" "$@") || exit 1
+	export super
+}
+
+install_schema() { # DB [USER] [OPTION ...]
+	local db=$1 user=${2:-postgres}
+	shift $(($# < 2 ? $# : 2))
+	"${HOWDAH_BIN:?the howdah of a test build}" init --timeout 60s --db "$(dsn "$db" "$user")" "$@"
+}
+
+sql() {
+	local db=$1 statement arguments=()
+	shift
+	for statement in "$@"; do
+		arguments+=(-c "$statement")
+	done
+	psql -XAtq -v VERBOSITY=verbose -d "$(dsn "$db")" "${arguments[@]}" 2>&1
+}
+
+fresh_db() {
+	sql postgres "create database $1 owner ${2:-postgres}"
+	install_schema "$1" "${2:-postgres}" >"$tmp/init.out" 2>&1 || {
+		sed 's/^/# /' "$tmp/init.out"
+		echo "Bail out! howdah init failed"
+		exit 1
+	}
+}
+
+connect() {
+	local name=$1 fd
+	mkfifo "$tmp/$name.in"
+	stdbuf -oL psql -XAtq -v VERBOSITY=verbose -d "$(dsn "$2" "${3:-postgres}")" \
+		<"$tmp/$name.in" >"$tmp/$name.out" 2>&1 &
+	session_pid[$name]=$!
+	disown
+	# Held open by us for as long as we live.
+	exec {fd}>"$tmp/$name.in"
+	session_in[$name]=$fd
+	echo 0 >"$tmp/$name.asked"
+	printf '\\echo -- end 0\n' >&"$fd"
+	ask "$name" "set application_name = 'session $name'" >/dev/null
+	backend[$name]=$(ask "$name" 'select pg_backend_pid()')
+}
+
+tell() {
+	local asked
+	asked=$(($(cat "$tmp/$1.asked") + 1))
+	echo "$asked" >"$tmp/$1.asked" # a file, since `ask` mostly runs in a subshell
+	printf '%s\n;\n\\echo -- end %s\n' "$2" "$asked" >&"${session_in[$1]}"
+}
+
+has_answered() {
+	grep -qxs -e "-- end $(cat "$tmp/$1.asked")" "$tmp/$1.out" || ! kill -0 "${session_pid[$1]}" 2>/dev/null
+}
+
+# What came between the last two ends, without blank lines and psql's places in its source.
+answer() {
+	eventually has_answered "$1" || echo "no answer"
+	sed -n "/^-- end $(($(cat "$tmp/$1.asked") - 1))\$/,\$p" "$tmp/$1.out" |
+		grep -v -e '^-- end ' -e '^LOCATION: ' -e '^CONTEXT: ' -e '^$' || true
+}
+
+ask() {
+	tell "$1" "$2"
+	answer "$1"
+}
+
+waits_for_lock() { # SESSION
+	[ "$(sql postgres "select wait_event_type from pg_stat_activity where pid = ${backend[$1]}")" = Lock ]
+}
