@@ -131,9 +131,8 @@ static void judge_vacuum(struct hd_doctor *d, const char *subject, const struct 
 		              oldest);
 	if (hidden > 0)
 		hd_doctor_say(d, HD_LEVEL_OK, subject, NULL,
-		              "for how long %" PRId64
-		              " sessions of other users have had a snapshot "
-		              "is hidden from this user; pg_read_all_stats would show it",
+		              "sessions of other users: %" PRId64 "; since when they hold a "
+		              "snapshot is hidden from this user, and shown to pg_read_all_stats",
 		              hidden);
 }
 

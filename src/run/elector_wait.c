@@ -196,10 +196,10 @@ static enum hd_event next_waiting(struct hd_elector *e)
 	struct hd_leader_look seen;
 	enum hd_event event;
 
-	if (is_time_up(e))
-		return HD_EV_TIME_UP;
 	if (!hd_before(hd_now(), e->wait_until))
 		return HD_EV_WAIT_OVER;
+	if (is_time_up(e))
+		return HD_EV_TIME_UP;
 	event = hd_elector_beat_if_due(e);
 	if (event != HD_EV_NONE)
 		return event;
