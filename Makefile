@@ -28,7 +28,7 @@ lint:
 	tools/tidy
 
 man: build
-	build/src/howdah help --man >docs/man/howdah.1
+	tools/man
 
 install:
 	tools/configure build $(MESON_ARGS) --prefix=$(PREFIX)

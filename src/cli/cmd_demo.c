@@ -178,7 +178,7 @@ static hd_status scene_timeline(struct hd_demo *d, struct hd_error *err)
 	if (d->nterms != 3 || d->alive == 0)
 		return hd_fail(err, HD_REFUSED, "the role changed hands %d times, not 3",
 		               d->nterms);
-	hd_demo_say("");
+	(void)putchar('\n');
 	hd_demo_say("Checked: %d commands ran, one after the other; they gave %" PRId64
 	            " signs of life,",
 	            d->nterms, d->alive);

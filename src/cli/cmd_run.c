@@ -1,38 +1,27 @@
-#include "app/database.h"
 #include "app/embedded.h"
 #include "app/exit.h"
 #include "app/gate.h"
 #include "base/error.h"
 #include "cli/command.h"
 #include "core/role.h"
+#include <howdah/session.h>
 #ifdef HD_WORKERS
 #include "run/elector.h"
 #endif
 
 #ifdef HD_WORKERS
-/* The embedded server is made and started here; any other database is reached by the elector. */
 static int run_elector(const struct hd_config *config)
 {
 	static struct hd_elector elector;
-	struct hd_database db;
+	struct hd_session_options options;
 	struct hd_embedded embedded;
 	struct hd_error err;
+	int code = hd_options_for_command(config, &embedded, &options);
 
-	if (hd_database_from(config, &db, &err) != HD_OK) {
-		(void)hd_complain(&err);
-		return HD_EXIT_CONFIG;
-	}
-	if (db.embedded) {
-		if (hd_embedded_ensure(hd_after(hd_now(), HD_EMBEDDED_PATIENCE_MS), &embedded,
-		                       &err) != HD_OK)
-			return hd_complain(&err);
-		hd_embedded_announce(&embedded);
-		db.conninfo = embedded.conninfo;
-	}
-	if (hd_elector_init(&elector, config, db.conninfo, &err) != HD_OK) {
-		(void)hd_complain(&err);
-		return HD_EXIT_USAGE;
-	}
+	if (code != HD_EXIT_OK)
+		return code;
+	if (hd_elector_init(&elector, config, options.conninfo, &err) != HD_OK)
+		return hd_complain_with(&err, HD_EXIT_USAGE);
 	return hd_elector_run(&elector);
 }
 #else

@@ -94,7 +94,7 @@ static void end_node(struct hd_demo_node *n, hd_mono deadline)
 
 	if (n->process.pid != 0 && n->ended.ns == 0 &&
 	    hd_spawn_wait(&n->process, deadline, &status, NULL) != HD_OK)
-		(void)hd_spawn_kill(&n->process, hd_after(hd_now(), SWEEP_MS), &status, NULL);
+		(void)!hd_spawn_kill(&n->process, hd_after(hd_now(), SWEEP_MS), &status, NULL);
 	hd_spawn_close(&n->process);
 	if (n->log >= 0)
 		(void)close(n->log);

@@ -192,7 +192,7 @@ static hd_status on_end(struct hd_demo *d, int node, hd_mono now, struct hd_erro
 	int status = 0;
 
 	n->ended = now;
-	(void)hd_spawn_wait(&n->process, now, &status, NULL);
+	(void)!hd_spawn_wait(&n->process, now, &status, NULL);
 	hd_demo_note(d, now, node, 0, "the node has ended");
 	if (n->may_end)
 		return HD_OK;

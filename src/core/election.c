@@ -11,7 +11,7 @@ const struct hd_transition hd_transitions[] = {
 	{ HD_ST_STANDBY, HD_EV_SIGNAL, HD_ST_ENDED, HD_ACT_DROP, "told to stop" },
 	{ HD_ST_STANDBY, HD_EV_LOSS, HD_ST_STANDBY, HD_ACT_DROP, "the session is lost" },
 
-	{ HD_ST_WAITING, HD_EV_WAIT_OVER, HD_ST_LEADING, HD_ACT_START, "the old leader's command is dead" },
+	{ HD_ST_WAITING, HD_EV_WAIT_OVER, HD_ST_LEADING, HD_ACT_START, "nothing of an older leader can be running" },
 	{ HD_ST_WAITING, HD_EV_LOSS, HD_ST_STANDBY, HD_ACT_DROP, "the role is lost" },
 	{ HD_ST_WAITING, HD_EV_LOSS_FINAL, HD_ST_ENDED, HD_ACT_DROP, "the role is lost" },
 	{ HD_ST_WAITING, HD_EV_RESIGN, HD_ST_RESTING, HD_ACT_GIVE_UP, "asked to hand over" },

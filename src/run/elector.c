@@ -1,5 +1,6 @@
 #include "run/elector.h"
 
+#include "app/clock_step.h"
 #include "app/exit.h"
 #include "app/log.h"
 #include "base/duration.h"
@@ -137,10 +138,14 @@ static void step(struct hd_elector *e, enum hd_event event)
 		choose_signals(e);
 		if (changed && e->state != HD_ST_ENDED && e->state != HD_ST_REFUSED)
 			log_state(e, t->why);
+		else if (!changed && e->reason[0] != '\0')
+			hd_log(HD_LOG_WARN, "event", hd_event_word(event), "reason", e->reason,
+			       NULL);
 		if (t->action == HD_ACT_STOP || event == HD_EV_COMMAND_ENDED)
 			(void)snprintf(e->stop_reason, sizeof(e->stop_reason), "%s",
 			               e->reason[0] != '\0' ? e->reason : t->why);
-		if (changed)
+		/* The last line of all repeats the reason of the end. */
+		if (e->state != HD_ST_ENDED && e->state != HD_ST_REFUSED)
 			e->reason[0] = '\0';
 		event = HD_EV_NONE;
 		(void)hd_elector_do(e, t->action, &event);
@@ -188,6 +193,7 @@ int hd_elector_run(struct hd_elector *e)
 		return HD_EXIT_BUG;
 	}
 	hd_signals_setup(farewell);
+	e->clock_step = hd_clock_step_open();
 	log_state(e, "compete for the role");
 	while (e->state != HD_ST_ENDED && e->state != HD_ST_REFUSED)
 		step(e, hd_elector_next(e));

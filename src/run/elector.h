@@ -43,7 +43,8 @@ struct hd_elector {
 	struct hd_probe_report probe;
 	struct hd_leader *leader;
 	struct hd_trust trust;
-	bool reached; /* the database, once at least */
+	bool reached;   /* the database, once at least */
+	int clock_step; /* readable when the wall clock was set; -1: none */
 	struct hd_backoff connect_pause;
 	hd_mono connect_due;
 

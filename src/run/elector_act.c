@@ -10,6 +10,7 @@
 #include <signal.h>
 
 #define RELEASE_MS     5000
+#define GUARD_START_MS 5000
 #define GUARD_SLACK_MS 2000 /* a guard that has not answered this long after it should is hung */
 
 /* On a session of its own, without a probe: nothing but one statement is sent on it. */
@@ -90,7 +91,9 @@ bool hd_elector_start_command(struct hd_elector *e, enum hd_event *ret_event)
 	struct hd_error err;
 
 	e->restarting = false;
-	if (hd_guard_start(&start, e->trust.trusted_until, &e->guard, &err) == HD_OK) {
+	if (hd_guard_start(&start,
+	                   hd_earlier(hd_after(hd_now(), GUARD_START_MS), e->trust.trusted_until),
+	                   &e->guard, &err) == HD_OK) {
 		e->guarded = true;
 		e->guard_silent = false;
 		e->survivors_named = false;
@@ -154,8 +157,8 @@ static bool act_end(struct hd_elector *e, enum hd_event *ret_event)
 	(void)ret_event;
 	if (!e->guarded)
 		return false;
-	/* Whoever takes the role may wait no longer than lost-grace and the kill margin: a guard that
-	   hangs is ended early enough for the sweep to be over by then. */
+	/* Whoever takes the role may wait no longer than lost-grace and the kill margin: a guard
+	   that hangs is ended early enough for the sweep to be over by then. */
 	e->stop_until = hd_after(hd_now(), e->plan.lost_grace_ms + HD_KILL_MARGIN_MS / 2);
 	send_order(e, hd_guard_lose(&e->guard, &err), &err);
 	return false;

@@ -1,4 +1,5 @@
 /* elector_term.c - while the command may run: heartbeats, the guard's reports, signals. */
+#include "app/clock_step.h"
 #include "app/exit.h"
 #include "app/log.h"
 #include "base/base.h"
@@ -15,6 +16,7 @@
 #define CALL_MS              10000
 #define BEAT_AGAIN_MS        200
 #define SWEEP_AGAIN_MS       1000
+#define OVERSLEPT_MS         1000
 #define RESTART_FORGOTTEN_MS 60000 /* a command that ran this long did start well */
 
 static bool losing(const struct hd_elector *e)
@@ -283,13 +285,8 @@ static enum hd_event asked(struct hd_elector *e)
 	return HD_EV_NONE;
 }
 
-static void sleep_until_something(struct hd_elector *e)
+static hd_mono next_due(const struct hd_elector *e)
 {
-	struct pollfd p[3] = {
-		{ .fd = hd_signals_fd(), .events = POLLIN },
-		{ .fd = e->guarded && !e->sweeping ? e->guard.channel : -1, .events = POLLIN },
-		{ .fd = losing(e) ? -1 : hd_session_socket(e->session), .events = POLLIN },
-	};
 	hd_mono until = losing(e) ? e->stop_until : e->trust.beat_due;
 
 	if (e->state == HD_ST_LEADING)
@@ -300,7 +297,31 @@ static void sleep_until_something(struct hd_elector *e)
 		until = losing(e) ? e->sweep_due : hd_earlier(until, e->sweep_due);
 	if (e->restarting && !e->guarded)
 		until = hd_earlier(until, e->restart_due);
-	(void)poll(p, 3, hd_ms_left(until));
+	return until;
+}
+
+/*
+ * After a sleep that was much too long, or when the wall clock was set, this machine may have stood
+ * still: then the database is asked before anything else.
+ */
+static void sleep_until_something(struct hd_elector *e)
+{
+	struct pollfd p[] = {
+		{ .fd = hd_signals_fd(), .events = POLLIN },
+		{ .fd = e->guarded && !e->sweeping ? e->guard.channel : -1, .events = POLLIN },
+		{ .fd = losing(e) ? -1 : hd_session_socket(e->session), .events = POLLIN },
+		{ .fd = e->clock_step, .events = POLLIN },
+	};
+	hd_mono now = hd_now();
+	hd_mono until = next_due(e);
+
+	if (hd_before(until, now))
+		until = now;
+	(void)poll(p, HD_ARRAY_SIZE(p), hd_ms_left(until));
+	if (hd_clock_step_seen(e->clock_step) || hd_ms_between(until, hd_now()) > OVERSLEPT_MS) {
+		hd_log(HD_LOG_WARN, "event", "time stood still or was set", NULL);
+		e->trust.beat_due = hd_now();
+	}
 }
 
 enum hd_event hd_elector_term(struct hd_elector *e)

@@ -145,8 +145,22 @@ static const char *pooler_unix(const char *name, int port)
 	return test_format("host=%s port=%d user=postgres dbname=postgres", test_path(name), port);
 }
 
+/* The step that found an idle pooler out must be the one meant for it: the others would do too. */
+static void expect_finding(const char *text)
+{
+	bool found = false;
+
+	for (int i = 0; i < report.nfindings; i++)
+		found = found || (report.finding[i].state == HD_FINDING_BAD &&
+		                  strstr(report.finding[i].text, text));
+	if (!found)
+		print_report();
+	CHECK_MSG(found, "no finding says \"%s\"", text);
+}
+
 /* One pooler, over TCP and over its unix socket, idle and busy. */
-static void try_pooler(const char *script, const char *what, const char *settings, hd_verdict want)
+static void try_pooler(const char *script, const char *what, const char *settings, hd_verdict want,
+                       const char *idle_finding)
 {
 	static int number;
 	const char *name = test_format("pool%d", ++number);
@@ -155,6 +169,8 @@ static void try_pooler(const char *script, const char *what, const char *setting
 	test_run(script, "start", name, test_format("%s -p %d %s", test_path("a"), port, settings));
 	expect(test_format("%s, TCP", what), pooler_tcp(port), want, false);
 	expect(test_format("%s, unix", what), pooler_unix(name, port), want, false);
+	if (idle_finding)
+		expect_finding(idle_finding);
 	expect(test_format("%s, TCP", what), pooler_tcp(port), want, true);
 	expect(test_format("%s, unix", what), pooler_unix(name, port), want, true);
 	if (want == HD_VERDICT_SESSION_POOLED)
@@ -166,54 +182,56 @@ static void try_pooler(const char *script, const char *what, const char *setting
 static void bouncer_session(void)
 {
 	try_pooler("pgbouncer", "PgBouncer session 5", "pool_mode=session default_pool_size=5",
-	           HD_VERDICT_SESSION_POOLED);
+	           HD_VERDICT_SESSION_POOLED, "refused with the connection");
 }
 
 static void bouncer_session_of_one(void)
 {
 	try_pooler("pgbouncer", "PgBouncer session 1", "pool_mode=session default_pool_size=1",
-	           HD_VERDICT_INCONCLUSIVE);
+	           HD_VERDICT_INCONCLUSIVE, NULL);
 }
 
 static void bouncer_transaction(void)
 {
 	try_pooler("pgbouncer", "PgBouncer transaction 5",
-	           "pool_mode=transaction default_pool_size=5", HD_VERDICT_MULTIPLEXED);
+	           "pool_mode=transaction default_pool_size=5", HD_VERDICT_MULTIPLEXED,
+	           "by one backend");
 }
 
 static void bouncer_transaction_of_one(void)
 {
 	try_pooler("pgbouncer", "PgBouncer transaction 1",
-	           "pool_mode=transaction default_pool_size=1", HD_VERDICT_MULTIPLEXED);
+	           "pool_mode=transaction default_pool_size=1", HD_VERDICT_MULTIPLEXED,
+	           "had to wait");
 }
 
 static void bouncer_round_robin(void)
 {
 	try_pooler("pgbouncer", "PgBouncer transaction 5, round robin",
 	           "pool_mode=transaction default_pool_size=5 min_pool_size=3 server_round_robin=1",
-	           HD_VERDICT_MULTIPLEXED);
+	           HD_VERDICT_MULTIPLEXED, NULL);
 }
 
 static void bouncer_statement(void)
 {
 	try_pooler("pgbouncer", "PgBouncer statement 5", "pool_mode=statement default_pool_size=5",
-	           HD_VERDICT_MULTIPLEXED);
+	           HD_VERDICT_MULTIPLEXED, "statement pooling");
 }
 
 static void bouncer_statement_of_one(void)
 {
 	try_pooler("pgbouncer", "PgBouncer statement 1", "pool_mode=statement default_pool_size=1",
-	           HD_VERDICT_MULTIPLEXED);
+	           HD_VERDICT_MULTIPLEXED, "statement pooling");
 }
 
 static void bouncer_that_swallows_options(void)
 {
 	try_pooler("pgbouncer", "PgBouncer transaction 5, options ignored",
 	           "pool_mode=transaction default_pool_size=5 ignore_startup_parameters=options",
-	           HD_VERDICT_MULTIPLEXED);
+	           HD_VERDICT_MULTIPLEXED, "swallowed");
 	try_pooler("pgbouncer", "PgBouncer session 5, options ignored",
 	           "pool_mode=session default_pool_size=5 ignore_startup_parameters=options",
-	           HD_VERDICT_SESSION_POOLED);
+	           HD_VERDICT_SESSION_POOLED, "swallowed");
 	CHECK(report.proxy);
 	CHECK_INT(report.finding[0].state, HD_FINDING_BAD);
 	CHECK_MSG(strstr(report.finding[0].text, "swallowed"), "%s", report.finding[0].text);
@@ -221,7 +239,7 @@ static void bouncer_that_swallows_options(void)
 
 static void pgpool(void)
 {
-	try_pooler("pgpool", "pgpool-II", "", HD_VERDICT_SESSION_POOLED);
+	try_pooler("pgpool", "pgpool-II", "", HD_VERDICT_SESSION_POOLED, NULL);
 }
 
 static void a_plain_proxy_is_stable(void)

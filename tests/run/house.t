@@ -35,7 +35,7 @@ planted() {
 
 cp_tree() {
 	mkdir -p "$copy"
-	tar -c include src sql tests tools docs Makefile meson.build .ci .clang-format bench | tar -x -C "$copy"
+	tar -c include src sql tests tools docs Makefile meson.build .ci .clang-format | tar -x -C "$copy"
 }
 cp_tree
 
