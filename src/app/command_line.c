@@ -8,15 +8,14 @@
 
 static hd_status unknown_option(const char *word, struct hd_error *err)
 {
+	/* What stands behind '=' may be a password. */
 	size_t n = strcspn(word, "=");
-	char name[64];
+	char shown[200] = "";
 	struct hd_nearest near;
 
-	/* What stands behind '=' may be a password. */
-	(void)hd_fail(err, HD_INVALID, "there is no option %.*s", (int)(n < 200 ? n : 200), word);
-	(void)snprintf(name, sizeof(name), "%.*s", (int)(n - strspn(word, "-")),
-	               word + strspn(word, "-"));
-	hd_nearest_init(&near, name);
+	memcpy(shown, word, n < sizeof(shown) ? n : sizeof(shown) - 1);
+	(void)hd_fail(err, HD_INVALID, "there is no option %s", shown);
+	hd_nearest_init(&near, shown + strspn(shown, "-"));
 	for (const struct hd_option *o = hd_options; o->name != NULL; o++)
 		if (!o->env_only && o->help != NULL)
 			hd_nearest_offer(&near, o->name);

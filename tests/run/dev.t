@@ -1,6 +1,8 @@
 #!/bin/bash
 # The embedded server of --db dev: made once, shared, recovered, removed; and each refusal in words.
-. "$(dirname "$0")/../lib/tap.sh"
+top=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/lib/tap.sh
+. "$top/tests/lib/tap.sh"
 tmp=$tap_tmp
 cp "${HOWDAH_BIN:?the howdah of a test build}" "$tmp/howdah" # where every user can run it
 howdah=$tmp/howdah
@@ -206,8 +208,7 @@ fi
 making=$!
 in_initdb() { [ -n "$(find "$folder" -path '*/new.*/base/1/PG_VERSION' 2>/dev/null)" ]; }
 wait_for in_initdb 60
-kill -KILL $making
-wait $making 2>/dev/null
+{ kill -KILL $making && wait $making; } 2>/dev/null
 ok 'killed in the middle of initdb: nothing looks whole' test ! -e "$folder/data"
 ok 'the next one makes a whole one' starts
 dev destroy >/dev/null

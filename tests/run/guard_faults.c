@@ -292,15 +292,20 @@ static void server_speaks_and_closes(void)
 
 static void frozen_past_the_trust(void)
 {
+	struct hd_guard_message m;
+
 	kit_begin();
 	kit.trust_ms = 6000;
 	kit.kill_margin_ms = 1000;
 	kit.lost_grace_ms = 2000;
 	kit_lead("ask-held", kit_howdah);
 	CHECK_INT(kit_word("held"), 0);
+	CHECK(hd_guard_trust(&kit.guard, hd_after(kit.trusted_until, 1), NULL) == HD_OK);
+	CHECK(hd_guard_next(&kit.guard, patience(), &m, NULL) == HD_OK);
+	CHECK_INT(m.kind, HD_GUARD_ACK);
 	stop_guard();
 	CHECK_INT(kit_word("not-held"), 75);
-	await_instant(kit.trusted_until);
+	await_instant(hd_after(kit.trusted_until, 1));
 	hd_spawn_signal(&kit.guard.process, SIGCONT);
 	CHECK_INT(kit_expect(HD_GUARD_LOST), HD_LOSS_FROZEN);
 	kit_expect_end(SIGKILL); /* TERM would have ended it too */

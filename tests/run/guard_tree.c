@@ -119,6 +119,7 @@ static int term_of_nobody(char *command_path)
 	char *argv[] = { command_path, kit.report, (char *)"root", NULL };
 	struct hd_error err = { 0 };
 	pid_t survivor;
+	int below;
 
 	if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0 ||
 	    hd_guard_prepare(NULL) != HD_OK)
@@ -127,9 +128,11 @@ static int term_of_nobody(char *command_path)
 	kit_start(argv);
 	(void)kit_expect(HD_GUARD_STARTED);
 	survivor = (pid_t)kit_word("root");
+	below = kit_watch("below");
 	CHECK(hd_guard_stop(&kit.guard, SIGTERM, 0, NULL) == HD_OK);
 	(void)kit_expect(HD_GUARD_EXITED);
 	CHECK_INT(kit_expect(HD_GUARD_SURVIVOR), survivor);
+	CHECK(kit_dead(below));
 	CHECK_INT(hd_guard_end(&kit.guard, hd_after(hd_now(), 2000), &err), HD_REFUSED);
 	CHECK_INT(kit.guard.nsurvivors, 1);
 	CHECK_INT(kit.guard.survivors[0], survivor);

@@ -265,11 +265,18 @@ static void bomb(void)
 	_exit(0);
 }
 
-/* With the setuid bit and owned by root: a descendant that an ordinary user can't signal. */
+/*
+ * With the setuid bit and owned by root: a descendant that an ordinary user can't signal, with a
+ * child that he can.
+ */
 static void become_root(void)
 {
 	if (fork() == 0) {
 		setsid();
+		if (fork() == 0) {
+			say("below", setresuid(getuid(), getuid(), getuid()) == 0 ? getpid() : 0);
+			wait_for_ever();
+		}
 		say("root", setresuid(0, 0, 0) == 0 ? getpid() : 0);
 		wait_for_ever();
 	}

@@ -43,8 +43,15 @@ static inline hd_mono patience(void)
 	return hd_after(hd_now(), PATIENCE_MS);
 }
 
-static inline void remove_folder(void)
+/* Ends what is left of a term, and removes its files. */
+static inline void kit_clean(void)
 {
+	struct hd_tree all = { 0 };
+
+	if (kit.running)
+		(void)!hd_guard_end(&kit.guard, patience(), NULL);
+	kit.running = false;
+	(void)hd_tree_sweep(&all, patience());
 	if (kit.folder[0] == '\0')
 		return;
 	(void)unlink(kit.report);
@@ -58,7 +65,7 @@ static inline void kit_setup(void)
 	struct hd_error err;
 
 	kit_howdah = getenv("HOWDAH") != NULL ? getenv("HOWDAH") : TEST_HOWDAH;
-	(void)atexit(remove_folder);
+	(void)atexit(kit_clean);
 	if (hd_guard_prepare(&err) != HD_OK)
 		exit(70);
 }
@@ -66,12 +73,7 @@ static inline void kit_setup(void)
 /* First in every test. */
 static inline void kit_begin(void)
 {
-	struct hd_tree all = { 0 };
-
-	if (kit.running)
-		(void)!hd_guard_end(&kit.guard, patience(), NULL);
-	(void)hd_tree_sweep(&all, patience());
-	remove_folder();
+	kit_clean();
 	kit = (struct kit){ .trust_ms = 10 * 60 * 1000,
 		            .lost_grace_ms = 200,
 		            .kill_margin_ms = 3000,
