@@ -31,15 +31,15 @@ with fact as (
 select j.role,
        j.shown as state,
        case when j.shown in ('leading', 'waiting', 'pausing', 'lost') then j.node end as node,
-       case when j.shown in ('leading', 'waiting', 'pausing', 'lost') then j.address end as address,
        nullif(j.token, 0) as token,
-       j.mode,
        (extract(epoch from j.clock - s.since) * 1000)::bigint as since_ms,
        case when j.owner is not null
             then (extract(epoch from j.clock - j.seen_at) * 1000)::bigint end as seen_ms,
        (select count(*) from pg_stat_activity a
          where a.datname = current_database()
            and a.application_name = left('howdah:elector:' || j.role, 63)) as nodes,
+       j.mode,
+       case when j.shown in ('leading', 'waiting', 'pausing', 'lost') then j.address end as address,
        j.shown in ('leading', 'pausing') and j.state = 'leading' as led,
        j.key::text, -- too large for the numbers of JSON's readers
        j.lease_ms,

@@ -2,6 +2,7 @@
 
 #include "base/buf.h"
 #include "base/json.h"
+#include "base/utc.h"
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,7 +10,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 /* PIPE_BUF: a longer write to a pipe may be mixed with those of other processes (pipe(7)). */
@@ -135,10 +135,7 @@ static void add_pair(const char *name, const char *value)
 
 static void begin_line(enum hd_log_level level)
 {
-	char text[40];
-	struct timespec now;
-	struct tm tm;
-	size_t n;
+	char text[HD_UTC_TEXT];
 
 	if (!hd_buf_ok(&log_state.line) || log_state.line.data == NULL)
 		hd_buf_release(&log_state.line);
@@ -146,10 +143,7 @@ static void begin_line(enum hd_log_level level)
 	log_state.cut = false;
 	if (log_state.format == HD_LOG_JSON)
 		hd_buf_char(&log_state.line, '{');
-	(void)clock_gettime(CLOCK_REALTIME, &now);
-	(void)gmtime_r(&now.tv_sec, &tm);
-	n = strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
-	(void)snprintf(text + n, sizeof(text) - n, ".%03dZ", (int)(now.tv_nsec / 1000000));
+	hd_utc_now(text);
 	put_pair("time", text);
 	put_pair("level", level_names[level]);
 	for (int i = 0; i < CONTEXT_MAX; i++)
@@ -251,6 +245,17 @@ void hd_log_render(char *buf, size_t size, enum hd_log_level level, ...)
 	va_end(args);
 	close_line();
 	(void)snprintf(buf, size, "%s", log_state.line.data);
+}
+
+void hd_log_stamp(char *line)
+{
+	char text[HD_UTC_TEXT];
+	size_t at = line[0] == '{' ? strlen("{\"time\":\"") : strlen("time=");
+
+	if (line[0] == '\0')
+		return;
+	hd_utc_now(text);
+	memcpy(line + at, text, HD_UTC_TEXT - 1);
 }
 
 void hd_log_error(enum hd_log_level level, const struct hd_error *err, ...)

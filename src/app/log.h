@@ -45,10 +45,11 @@ void hd_log(enum hd_log_level level, ...) __attribute__((sentinel));
 #define HD_LOG_PAIR(name, value) (name), ((value) != NULL ? (value) : "")
 
 /*
- * The line that hd_log would write, with its end, into `buf`: for a signal handler, which can only
- * write(2). It is cut to fit.
+ * For a signal handler, which can only write(2): renders now the line that hd_log would write, cut
+ * to fit, and puts the time into it when it is written.
  */
 void hd_log_render(char *buf, size_t size, enum hd_log_level level, ...) __attribute__((sentinel));
+void hd_log_stamp(char *line);
 
 /* The fields error=, sqlstate=, hint= of `err` behind the pairs. */
 void hd_log_error(enum hd_log_level level, const struct hd_error *err, ...)

@@ -16,13 +16,12 @@ static int run_elector(const struct hd_config *config)
 	struct hd_session_options options;
 	struct hd_embedded embedded;
 	struct hd_error err;
-	int code = hd_options_for_command(config, &embedded, &options);
+	int code;
 
-	if (code != HD_EXIT_OK)
-		return code;
-	if (hd_elector_init(&elector, config, options.conninfo, &err) != HD_OK)
+	if (hd_elector_init(&elector, config, &err) != HD_OK)
 		return hd_complain_with(&err, HD_EXIT_USAGE);
-	return hd_elector_run(&elector);
+	code = hd_options_for_command(config, &embedded, &options);
+	return code == HD_EXIT_OK ? hd_elector_run(&elector, options.conninfo) : code;
 }
 #else
 static int run_elector(const struct hd_config *config)

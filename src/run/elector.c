@@ -47,14 +47,25 @@ static hd_status read_wait(struct hd_elector *e, struct hd_error *err)
 	return HD_OK;
 }
 
+/* From here on a signal ends the process in an orderly way, whatever it is waiting for. */
+static void be_ready_for_signals(const struct hd_elector *e)
+{
+	static char farewell[1024];
+
+	hd_log_context("role", e->config->role);
+	hd_log_context("node", e->node);
+	hd_log_render(farewell, sizeof(farewell), HD_LOG_INFO, "state", "ended", "exit", "0",
+	              "source", "howdah", "reason", "told to stop while no command ran", NULL);
+	hd_signals_setup(farewell);
+}
+
 hd_status hd_elector_init(struct hd_elector *e, const struct hd_config *config,
-                          const char *conninfo, struct hd_error *err)
+                          struct hd_error *err)
 {
 	hd_status st;
 
 	*e = (struct hd_elector){
 		.config = config,
-		.conninfo = conninfo,
 		.key = config->key_given ? config->key : hd_hash64(config->role),
 		.plan = { .lease_ms = config->lease_ms,
 		          .heartbeat_ms = config->heartbeat_ms,
@@ -73,6 +84,7 @@ hd_status hd_elector_init(struct hd_elector *e, const struct hd_config *config,
 	               config->role);
 	hd_backoff_init(&e->connect_pause, 250, 10000);
 	hd_backoff_init(&e->restart_pause, 500, 30000);
+	be_ready_for_signals(e);
 	return HD_OK;
 }
 
@@ -179,20 +191,15 @@ static void log_end(const struct hd_elector *e)
 	       HD_LOG_PAIR("reason", e->reason), NULL);
 }
 
-int hd_elector_run(struct hd_elector *e)
+int hd_elector_run(struct hd_elector *e, const char *conninfo)
 {
-	static char farewell[1024];
 	struct hd_error err;
 
-	hd_log_context("role", e->config->role);
-	hd_log_context("node", e->node);
-	hd_log_render(farewell, sizeof(farewell), HD_LOG_INFO, "state", "ended", "exit", "0",
-	              "source", "howdah", "reason", "told to stop while no command ran", NULL);
+	e->conninfo = conninfo;
 	if (hd_guard_prepare(&err) != HD_OK) {
 		hd_log_error(HD_LOG_ERROR, &err, "state", "refused", NULL);
 		return HD_EXIT_BUG;
 	}
-	hd_signals_setup(farewell);
 	e->clock_step = hd_clock_step_open();
 	log_state(e, "compete for the role");
 	while (e->state != HD_ST_ENDED && e->state != HD_ST_REFUSED)

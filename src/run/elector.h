@@ -73,12 +73,15 @@ struct hd_elector {
 	const char *exit_source; /* "howdah" or "command" */
 };
 
-/* Fills what does not change; HD_INVALID when the numbers don't fit together. */
+/*
+ * Fills what does not change and takes the signals over. HD_INVALID when the numbers don't fit
+ * together.
+ */
 hd_status hd_elector_init(struct hd_elector *e, const struct hd_config *config,
-                          const char *conninfo, struct hd_error *err);
+                          struct hd_error *err);
 
-/* Until it ends; answers the exit code. */
-int hd_elector_run(struct hd_elector *e);
+/* Until it ends; answers the exit code. `conninfo` NULL: libpq's environment. */
+int hd_elector_run(struct hd_elector *e, const char *conninfo);
 
 /* Sets the reason of the next log line. */
 void hd_elector_because(struct hd_elector *e, const char *format, ...) HD_PRINTF(2, 3);

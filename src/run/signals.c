@@ -1,5 +1,6 @@
 #include "run/signals.h"
 
+#include "app/log.h"
 #include "base/base.h"
 #include "run/term.h"
 #include <errno.h>
@@ -19,7 +20,7 @@ static volatile sig_atomic_t grace;
 static volatile sig_atomic_t stop_signal;
 static volatile sig_atomic_t stop_sent;
 static int wake[2] = { -1, -1 };
-static const char *last_words = "";
+static char *last_words;
 static size_t last_words_length;
 
 /* Only async-signal-safe calls below (signal-safety(7)). */
@@ -35,6 +36,7 @@ static void on_stop(int number)
 	int saved = errno;
 
 	if (!forwarding) {
+		hd_log_stamp(last_words);
 		(void)!write(STDERR_FILENO, last_words, last_words_length);
 		_exit(0);
 	}
@@ -73,7 +75,7 @@ static void install(const int *numbers, size_t n, void (*handler)(int))
 		(void)sigaction(numbers[i], &action, NULL);
 }
 
-void hd_signals_setup(const char *farewell)
+void hd_signals_setup(char *farewell)
 {
 	last_words = farewell;
 	last_words_length = strlen(farewell);

@@ -12,8 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Installs the handlers. `farewell` is the last log line, written as it is; borrowed for ever. */
-void hd_signals_setup(const char *farewell);
+/* Installs the handlers. `farewell` is the last log line, rendered; borrowed for ever. */
+void hd_signals_setup(char *farewell);
 
 /* Nothing runs under a role here: a stop signal ends the process with exit code 0. */
 void hd_signals_exit_at_once(void);

@@ -6,6 +6,7 @@
 
 #define GAP       2  /* blanks between columns */
 #define NARROWEST 8  /* a column that must give way keeps so much */
+#define FOLD      4  /* blanks in front of a folded column */
 #define LABEL_MAX 64 /* PostgreSQL's names are shorter */
 
 static bool is_number(const struct hd_rows *rows, int column)
@@ -39,40 +40,62 @@ static const char *cell(const struct hd_rows *rows, int row, int column, char bu
 	return text;
 }
 
-/* Takes columns from the widest texts until the line fits, or none can give way any more. */
-static void shrink(struct hd_rendering *r)
+static int total_width(const struct hd_rendering *r)
 {
 	int total = GAP * (r->columns - 1);
 
 	for (int c = 0; c < r->columns; c++)
 		total += r->width[c];
-	while (r->most > 0 && total > r->most) {
-		int widest = -1;
+	return total;
+}
 
-		for (int c = 0; c < r->columns; c++)
-			if (!is_number(r->rows, c) && r->width[c] > NARROWEST &&
-			    (widest < 0 || r->width[c] > r->width[widest]))
-				widest = c;
-		if (widest < 0)
-			return;
-		r->width[widest]--;
-		total--;
-	}
+/* Takes columns from the widest text, and from the first one last: it says what the row is about.
+ */
+static bool give_way(struct hd_rendering *r)
+{
+	int widest = 0;
+
+	for (int c = 1; c < r->columns; c++)
+		if (!is_number(r->rows, c) && r->width[c] > NARROWEST &&
+		    (widest == 0 || r->width[c] > r->width[widest]))
+			widest = c;
+	if (r->width[widest] <= NARROWEST || is_number(r->rows, widest))
+		return false;
+	r->width[widest]--;
+	return true;
+}
+
+/* A last column of text gets a line of its own before anything is cut. */
+static void fit(struct hd_rendering *r)
+{
+	if (r->most <= 0 || total_width(r) <= r->most)
+		return;
+	if (r->columns > 1 && !is_number(r->rows, r->columns - 1))
+		r->folded = --r->columns;
+	while (total_width(r) > r->most && give_way(r))
+		;
+}
+
+static void add_folded(struct hd_rendering *r, const char *text)
+{
+	hd_buf_printf(r->out, "%*s", FOLD, "");
+	hd_text_wrap(r->out, text, FOLD, FOLD, r->most);
+	hd_buf_char(r->out, '\n');
 }
 
 static void add_cell(struct hd_rendering *r, int column, const char *text)
 {
 	int width = r->width[column];
-	int fill = width - hd_text_add(NULL, text, width);
 	bool last = column == r->columns - 1;
+	int used;
 
 	if (column > 0)
 		hd_buf_printf(r->out, "%*s", GAP, "");
 	if (is_number(r->rows, column))
-		hd_buf_printf(r->out, "%*s", fill, "");
-	hd_text_add(r->out, text, width);
+		hd_buf_printf(r->out, "%*s", width - hd_text_add(NULL, text, width), "");
+	used = hd_text_add(r->out, text, width);
 	if (!is_number(r->rows, column) && !last)
-		hd_buf_printf(r->out, "%*s", fill, "");
+		hd_buf_printf(r->out, "%*s", width - used, "");
 	if (last)
 		hd_buf_char(r->out, '\n');
 }
@@ -99,10 +122,14 @@ static void table_begin(struct hd_rendering *r)
 				r->width[c] = width;
 		}
 	}
-	shrink(r);
+	fit(r);
 	for (int c = 0; c < r->columns; c++) {
 		heading(r->rows, c, label);
 		add_cell(r, c, label);
+	}
+	if (r->folded > 0) {
+		heading(r->rows, r->folded, label);
+		add_folded(r, label);
 	}
 }
 
@@ -156,6 +183,8 @@ static void text_row(struct hd_rendering *r, int row)
 	if (r->view->shape == HD_TABLE) {
 		for (int c = 0; c < r->columns; c++)
 			add_cell(r, c, cell(r->rows, row, c, age));
+		if (r->folded > 0 && hd_rows_text(r->rows, row, r->folded) != NULL)
+			add_folded(r, cell(r->rows, row, r->folded, age));
 		return;
 	}
 	for (int c = 0; c < r->columns; c++)

@@ -47,6 +47,7 @@ struct hd_rendering {
 	struct hd_buf *out;
 	int most;    /* text: columns of the terminal; 0: lines may have any length */
 	int columns; /* the rest is what begin works out for row and end */
+	int folded;  /* text: a last column that has its own line below the others; 0: none */
 	int width[HD_VIEW_COLUMNS_MAX];
 };
 

@@ -122,9 +122,9 @@ int main(int argc, char **argv)
 
 	for (int i = 2; i + 1 < argc; i += 2) {
 		if (strcmp(argv[i], "least") == 0)
-			least = atoll(argv[i + 1]);
+			least = strtoll(argv[i + 1], NULL, 10);
 		else if (strcmp(argv[i], "idle") == 0)
-			idle = atoll(argv[i + 1]);
+			idle = strtoll(argv[i + 1], NULL, 10);
 		else
 			return 64;
 	}

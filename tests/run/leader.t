@@ -47,9 +47,9 @@ ask A "set application_name = 'howdah:elector:poller'" >/dev/null
 ask C "set application_name = 'howdah:elector:poller'" >/dev/null
 token=$(lead A poller 1840000001)
 is "$(state poller)" leading 'held and led: leading'
-like "$(as=viewer howdah leader)" "ROLE +STATE +NODE +ADDRESS +TOKEN +MODE +SINCE +SEEN +NODES
+like "$(as=viewer howdah leader)" "ROLE +STATE +NODE +TOKEN +SINCE +SEEN +NODES +MODE +ADDRESS
 nightly +free .*
-poller +leading +node-A +- +$token +advisory +[0-9a-z]+ +[0-9a-z]+ +2
+poller +leading +node-A +$token +[0-9a-z]+ +[0-9a-z]+ +2 +advisory +-
 .*exit 0" 'a reader sees who leads, with token, mode, age, and how many nodes are connected'
 like "$(howdah leader show poller)" "state +leading.*token +$token.*key +1840000001.*lease +45s.*exit 0" \
 	'show tells all and ends with 0'

@@ -274,6 +274,7 @@ static void become_root(void)
 	if (fork() == 0) {
 		setsid();
 		if (fork() == 0) {
+			ignore_requests();
 			say("below", setresuid(getuid(), getuid(), getuid()) == 0 ? getpid() : 0);
 			wait_for_ever();
 		}

@@ -139,20 +139,71 @@ static void nothing_says_what_to_do(void)
 	check(&hd_render_json, &record, &r, 80, "null");
 }
 
-static void text_gives_way_to_the_terminal(void)
+static void three_texts(struct hd_rows *r, const char *node)
 {
-	static const struct column columns[] = { { "node", TEXT_OID },
-		                                 { "n", INT8_OID },
-		                                 { "why", TEXT_OID } };
+	static const struct column columns[] = {
+		{ "role", TEXT_OID }, { "node", TEXT_OID }, { "n", INT8_OID }, { "why", TEXT_OID }
+	};
+
+	rows_make(r, 4, columns);
+	put(r, 0, 0, "nightly-job");
+	put(r, 0, 1, node);
+	put(r, 0, 2, "123456789012");
+	put(r, 0, 3, "asked to hand over by an operator");
+}
+
+static void last_text_gets_a_line_of_its_own(void)
+{
 	HD_ROWS r = { 0 };
 
-	rows_make(&r, 3, columns);
-	put(&r, 0, 0, "0123456789abcdef");
-	put(&r, 0, 1, "123456789012");
-	put(&r, 0, 2, "short");
-	check(&hd_render_text, &table, &r, 32,
-	      "NODE                    N  WHY\n"
-	      "0123456789\xe2\x80\xa6  123456789012  short\n");
+	three_texts(&r, "0123456789abcdef");
+	put(&r, 1, 0, "x");
+	put(&r, 1, 1, NULL);
+	put(&r, 1, 2, NULL);
+	put(&r, 1, 3, NULL);
+	check(&hd_render_text, &table, &r, 43,
+	      "ROLE         NODE                         N\n"
+	      "    WHY\n"
+	      "nightly-job  0123456789abcdef  123456789012\n"
+	      "    asked to hand over by an operator\n"
+	      "x            -                            -\n");
+}
+
+static void first_column_gives_way_last(void)
+{
+	HD_ROWS r = { 0 };
+
+	three_texts(&r, "0123456789abcdef");
+	check(&hd_render_text, &table, &r, 37,
+	      "ROLE         NODE                   N\n"
+	      "    WHY\n"
+	      "nightly-job  012345678\xe2\x80\xa6  123456789012\n"
+	      "    asked to hand over by an operator\n");
+	check(&hd_render_text, &table, &r, 30,
+	      "ROLE      NODE                 N\n"
+	      "    WHY\n"
+	      "nightly\xe2\x80\xa6  0123456\xe2\x80\xa6  123456789012\n"
+	      "    asked to hand over by an\n"
+	      "    operator\n");
+}
+
+/* A wide character that does not fit leaves a column empty, and what follows stays aligned. */
+static void wide_characters_keep_columns_aligned(void)
+{
+	HD_ROWS r = { 0 };
+
+	three_texts(&r, "a\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5");
+	check(&hd_render_text, &table, &r, 37,
+	      "ROLE         NODE                   N\n"
+	      "    WHY\n"
+	      "nightly-job  a\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe2\x80\xa6  "
+	      "123456789012\n"
+	      "    asked to hand over by an operator\n");
+	check(&hd_render_text, &table, &r, 36,
+	      "ROLE         NODE                  N\n"
+	      "    WHY\n"
+	      "nightly-job  a\xe6\x97\xa5\xe6\x97\xa5\xe6\x97\xa5\xe2\x80\xa6   123456789012\n"
+	      "    asked to hand over by an\n    operator\n");
 }
 
 static void width(const char *text, int most, const char *want, int columns)
@@ -234,7 +285,9 @@ int main(int argc, char **argv)
 		TAP_TEST(json_passes_json_and_quotes_nan),
 		TAP_TEST(record_skips_null_and_joins_ages),
 		TAP_TEST(nothing_says_what_to_do),
-		TAP_TEST(text_gives_way_to_the_terminal),
+		TAP_TEST(last_text_gets_a_line_of_its_own),
+		TAP_TEST(first_column_gives_way_last),
+		TAP_TEST(wide_characters_keep_columns_aligned),
 		TAP_TEST(text_is_as_wide_as_it_looks),
 		TAP_TEST(nothing_reaches_the_terminal_unseen),
 		TAP_TEST(lines_break_at_blanks),
