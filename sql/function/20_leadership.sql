@@ -54,7 +54,11 @@ begin
    where l.role = leader_look.role;
   registered := coalesce(registered, false);
   paused := coalesce(paused, false);
-  cleared := coalesce(cleared, true);
+  -- The word "clear" holds for the history in which it was written, and no other.
+  cleared := coalesce(cleared and exists (
+      select from howdah.leadership l join howdah.server_incarnation() i
+          on l.led_system = i.system and l.led_timeline = i.timeline
+       where l.role = leader_look.role), false);
   lock_pid := howdah.leader_lock_holder(coalesce(key_known, leader_look.key));
   in_recovery := pg_is_in_recovery();
 end

@@ -2,7 +2,7 @@
 #include "app/gate.h"
 #include "base/json.h"
 #include "cli/command.h"
-#include "pg/sql.h"
+#include "pg/migrate.h"
 #include <libpq-fe.h>
 #include <stdio.h>
 
@@ -12,17 +12,6 @@
 #define CRASH_POINTS false
 #endif
 
-/* The newest schema that this program knows. */
-static int schema_version(void)
-{
-	int version = 0;
-
-	for (const struct hd_script *m = hd_migrations; m->name != NULL; m++)
-		if (m->version > version)
-			version = m->version;
-	return version;
-}
-
 static void print_json(const char *libpq)
 {
 	HD_BUF b;
@@ -30,7 +19,7 @@ static void print_json(const char *libpq)
 	hd_buf_init(&b);
 	hd_buf_char(&b, '{');
 	hd_json_text(&b, "version", HD_VERSION);
-	hd_json_int(&b, "schema", schema_version());
+	hd_json_int(&b, "schema", hd_migrate_latest());
 	hd_json_text(&b, "libpq", libpq);
 	hd_json_bool(&b, "workers", hd_gate_built());
 	hd_json_bool(&b, "crash_points", CRASH_POINTS);
@@ -52,7 +41,7 @@ int hd_cmd_version(const struct hd_config *config)
 	             "schema   %d\n"
 	             "libpq    %s\n"
 	             "workers  %s\n",
-	             HD_VERSION, schema_version(), libpq,
+	             HD_VERSION, hd_migrate_latest(), libpq,
 	             hd_gate_built() ? "yes" : "no (build with -Dworkers=true to run them)");
 	if (CRASH_POINTS)
 		(void)printf("crash points  yes (a test build)\n");

@@ -44,6 +44,7 @@ hd_status hd_leader_look(struct hd_leader *l, hd_mono deadline, struct hd_leader
 		.paused = hd_rows_bool(&r, 0, 9),
 		.lock_free = hd_rows_text(&r, 0, 11) == NULL,
 		.in_recovery = hd_rows_bool(&r, 0, 12),
+		.clear = hd_rows_bool(&r, 0, 13),
 	};
 	ret->owned_by_me =
 	    owner != NULL && strcmp(owner, l->o.owner) == 0 && ret->token == l->token;

@@ -88,6 +88,7 @@ struct hd_leader_look {
 	bool resign;
 	bool closing;
 	bool in_recovery;
+	bool clear;     /* nobody who led before can be running: a late death notice ends a wait */
 	bool lock_free; /* nobody holds the advisory lock */
 	int64_t token;
 	int64_t beat;

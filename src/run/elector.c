@@ -119,21 +119,29 @@ void hd_elector_reap(struct hd_elector *e)
 			;
 }
 
+static bool command_may_run(enum hd_state state)
+{
+	return state == HD_ST_LEADING || state == HD_ST_STOPPING || state == HD_ST_STEPPING_DOWN ||
+	       state == HD_ST_PAUSING || state == HD_ST_LOST || state == HD_ST_LOST_ENDING;
+}
+
 /* Stop signals may end the process at once only where nothing runs and nothing must be written. */
 static void choose_signals(struct hd_elector *e)
 {
-	switch (e->state) {
-	case HD_ST_LEADING:
-	case HD_ST_STOPPING:
-	case HD_ST_STEPPING_DOWN:
-	case HD_ST_PAUSING:
-	case HD_ST_LOST:
-	case HD_ST_LOST_ENDING:
+	if (command_may_run(e->state) || e->state == HD_ST_ENDED) {
 		hd_elector_signals_forward(e);
-		break;
-	default:
-		hd_signals_exit_at_once();
+		return;
 	}
+	hd_signals_exit_at_once();
+	/* The exit code of a term that is over is nobody's any more. */
+	e->command_known = false;
+	e->cannot_run = 0;
+}
+
+/* A signal that came while a command ran, too late to be seen there, must not be forgotten. */
+static enum hd_event late_signal(const struct hd_elector *e)
+{
+	return !command_may_run(e->state) && hd_signals_stop() != 0 ? HD_EV_SIGNAL : HD_EV_NONE;
 }
 
 /* One event through the table; an action may have the next event as its consequence. */
@@ -161,6 +169,8 @@ static void step(struct hd_elector *e, enum hd_event event)
 			e->reason[0] = '\0';
 		event = HD_EV_NONE;
 		(void)hd_elector_do(e, t->action, &event);
+		if (event == HD_EV_NONE)
+			event = late_signal(e);
 	}
 }
 

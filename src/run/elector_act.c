@@ -23,6 +23,8 @@ static void deliver_notice(struct hd_elector *e)
 	struct hd_error err;
 	hd_status st;
 
+	/* A name look-up can't be bounded: from here on a signal ends it. */
+	hd_signals_exit_at_once();
 	hd_session_options_init(&o);
 	o.conninfo = e->conninfo;
 	o.application_name = e->application_name;

@@ -211,6 +211,8 @@ static enum hd_event next_waiting(struct hd_elector *e)
 			return HD_EV_PAUSE;
 		if (seen.resign)
 			return HD_EV_RESIGN;
+		if (seen.clear)
+			return HD_EV_WAIT_OVER;
 	}
 	doze(e, hd_earlier(e->wait_until, hd_earlier(e->look_due, e->trust.beat_due)));
 	return hd_elector_session_lives(e) ? HD_EV_NONE : HD_EV_LOSS;

@@ -90,8 +90,6 @@ void hd_signals_setup(char *farewell)
 void hd_signals_exit_at_once(void)
 {
 	guard = -1;
-	stop_signal = 0;
-	stop_sent = 0;
 	forwarding = 0;
 }
 

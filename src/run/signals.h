@@ -15,7 +15,10 @@
 /* Installs the handlers. `farewell` is the last log line, rendered; borrowed for ever. */
 void hd_signals_setup(char *farewell);
 
-/* Nothing runs under a role here: a stop signal ends the process with exit code 0. */
+/*
+ * Nothing runs under a role here: a stop signal ends the process with exit code 0. One that came
+ * just before is still remembered: look at hd_signals_stop() afterwards.
+ */
 void hd_signals_exit_at_once(void);
 
 /*

@@ -48,6 +48,9 @@ kill -TERM "${pid[A]}"
 eventually leads B
 finish cancelled
 
+# After a restart nobody can see the old leader: whoever is first waits for a whole lease, unless the
+# old leader comes back and says that its command is dead.
+LEASE_MS=30000
 for how in restart immediate kill; do
 	pair "server-$how"
 	case $how in
@@ -56,8 +59,9 @@ for how in restart immediate kill; do
 	esac
 	eventually led_since "server-$how" "$before"
 	result $? "server-$how: somebody leads again" "$(tail -n 3 "$tmp/A.log" "$tmp/B.log")"
-	finish "server-$how"
+	finish "server-$how" idle $((LEASE_MS / 2))
 done
+LEASE_MS=5000
 
 pair resigned
 like "$("$bin" leader resign resigned --db "$DSN" --reason "new kernel" 2>&1)" "$before" "resigned: the token that is asked is named"

@@ -1,6 +1,5 @@
 # shellcheck shell=bash
-# For tests in bash: TAP, a private server, and psql sessions that stay open. Sourced; the test calls
-# `done_testing` last.
+# For tests in bash: tap.sh, a private server, and psql sessions that stay open. Sourced.
 #
 #   start_server [SETTING=VALUE ...]   one server; $server is its folder, $super the superuser's DSN
 #   fresh_db NAME [OWNER]              a database with schema howdah, made as OWNER (default postgres)
@@ -13,10 +12,9 @@
 # ${session_pid[SESSION]} is the client's process, ${backend[SESSION]} the server's.
 
 lib=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-n=0
-failed=0
-tmp=$(mktemp -d "${TMPDIR:-/tmp}/hd.XXXXXX")
-chmod 711 "$tmp"
+# shellcheck source=tests/lib/tap.sh
+. "$lib/tap.sh"
+tmp=$tap_tmp
 declare -A session_pid session_in backend
 unset HOWDAH_DB HOWDAH_CONFIG HOWDAH_CRASH_AT PGOPTIONS PGUSER PGDATABASE PGSERVICE
 
@@ -31,30 +29,13 @@ clean_up() {
 	done
 	rm -rf "$tmp"
 }
-trap clean_up EXIT
+tap_at_exit clean_up
 
 result() { # STATUS NAME [DETAIL]
-	n=$((n + 1))
-	if [ "$1" = 0 ]; then
-		echo "ok $n - $2"
-	else
-		echo "not ok $n - $2"
-		[ -z "${3:-}" ] || printf '%s\n' "$3" | head -n 20 | sed 's/^/# /'
-		failed=1
-	fi
+	tap_result "$1" "$2" || [ -z "${3:-}" ] || note "$(head -n 20 <<<"$3")"
 }
 
-skip() { # NAME REASON
-	n=$((n + 1))
-	echo "ok $n - $1 # SKIP $2"
-}
-
-is() { # GOT WANTED NAME
-	[ "$1" = "$2" ]
-	result $? "$3" "got:    $1
-wanted: $2"
-}
-
+# As in tap.sh, but over all lines at once: an error of the server and its hint are two.
 like() { # GOT EXTENDED_REGEX NAME
 	[[ $1 =~ $2 ]]
 	result $? "$3" "got:  $1
@@ -62,15 +43,7 @@ like: $2"
 }
 
 check() { # NAME COMMAND ...
-	local name=$1 said
-	shift
-	said=$("$@" 2>&1)
-	result $? "$name" "$said"
-}
-
-done_testing() {
-	echo "1..$n"
-	exit $failed
+	ok "$@"
 }
 
 now_ms() {

@@ -128,7 +128,7 @@ taken=$(ask A "select token from howdah.leader_take('orphan', 4, 'advisory', ${s
 spent=$(($(now_ms) - begun))
 check 'an orphaned transaction is ended by the server, and the role is taken' test "${taken:-0}" -gt "$token"
 check "after about its lease of 2 s ($spent ms)" test $spent -lt 15000
-kill -CONT "${session_pid[S]}"
+kill -KILL "${session_pid[S]}"
 
 # --- zombies that never all pause ----------------------------------------------------------------------
 # Four clients assert in transactions that overlap. The take-over in one transaction starves, because the

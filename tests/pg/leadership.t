@@ -55,7 +55,7 @@ like "$(cat "$tmp/rivals")" 'HD002|is registered for role' 'and the others are t
 # --- lock, take, led, beat -----------------------------------------------------------------------------
 look='select registered, mode, token, owner, state, closing, paused, lock_pid, in_recovery, cleared'
 is "$(sql lead "$look from howdah.leader_look('poller', 1)")" 't|advisory|0|||t|f||f|t' 'a role that nobody leads, as a node sees it'
-is "$(sql lead "$look from howdah.leader_look('nobody', 1)")" 'f||||||f||f|t' 'an unknown one'
+is "$(sql lead "$look from howdah.leader_look('nobody', 1)")" 'f||||||f||f|f' 'an unknown one'
 like "$(take A poller 1)" 'HD001: this session does not hold the advisory lock 1' 'without the lock nobody takes a role'
 ask A 'select pg_try_advisory_lock(1)' >/dev/null
 is "$(ask A "select token from howdah.leader_take('poller', 1, 'advisory', 0, 99, 'A', 'a', null, 1000)")" '' 'who saw another beat takes nothing'

@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <termios.h>
 
 /* A child of this process, in no relation to the command. */
@@ -64,11 +63,15 @@ static void strangers_of_before_are_spared_when_the_guard_died_unseen(void)
 static void reaping_keeps_the_guard_s_status(void)
 {
 	pid_t pid;
+	int fd;
 
 	kit_begin();
 	kit_lead("plain", NULL);
 	pid = stranger();
-	CHECK(kill(pid, SIGKILL) == 0);
+	fd = pidfd_open(pid, 0);
+	CHECK(fd >= 0 && kill(pid, SIGKILL) == 0);
+	kit_await_dead(fd);
+	(void)close(fd);
 	CHECK(hd_guard_stop(&kit.guard, SIGTERM, PATIENCE_MS, NULL) == HD_OK);
 	CHECK_INT(kit_expect(HD_GUARD_EXITED), SIGTERM);
 	(void)kit_expect(HD_GUARD_GONE);
@@ -109,7 +112,7 @@ static void copy_setuid(char *to, size_t room)
 	(void)snprintf(to, room, "%s/rooted", kit.folder);
 	(void)snprintf(script, sizeof(script), "cp %s %s && chmod 4755 %s && chmod 777 %s",
 	               TEST_STUBBORN, to, to, kit.folder);
-	CHECK(system(script) == 0); /* NOLINT: a test's own text */
+	CHECK_INT(kit_shell(script), 0);
 	CHECK(stat(to, &sb) == 0 && (sb.st_mode & S_ISUID) != 0);
 }
 
@@ -118,6 +121,7 @@ static int term_of_nobody(char *command_path)
 {
 	char *argv[] = { command_path, kit.report, (char *)"root", NULL };
 	struct hd_error err = { 0 };
+	struct hd_guard_message m;
 	pid_t survivor;
 	int below;
 
@@ -132,6 +136,7 @@ static int term_of_nobody(char *command_path)
 	CHECK(hd_guard_stop(&kit.guard, SIGTERM, 0, NULL) == HD_OK);
 	(void)kit_expect(HD_GUARD_EXITED);
 	CHECK_INT(kit_expect(HD_GUARD_SURVIVOR), survivor);
+	CHECK(hd_guard_next(&kit.guard, patience(), &m, NULL) == HD_LOST); /* no GONE */
 	CHECK(kit_dead(below));
 	CHECK_INT(hd_guard_end(&kit.guard, hd_after(hd_now(), 2000), &err), HD_REFUSED);
 	CHECK_INT(kit.guard.nsurvivors, 1);

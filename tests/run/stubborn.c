@@ -139,7 +139,7 @@ static void leave_orphan(void)
 {
 	orphan();
 	say("self", getpid());
-	_exit(atoi(argument)); /* NOLINT: a test's own number */
+	_exit((int)strtol(argument, NULL, 10));
 }
 
 /* An orphan that ends at once, to be reaped by whoever adopts it. */
@@ -177,7 +177,7 @@ static void list_descriptors(void)
 /* Every way to write to the trust deadline; a number of 0 is a success, which must not be. */
 static void attack_held(void)
 {
-	int fd = atoi(getenv("HOWDAH_HELD_FD")); /* NOLINT */
+	int fd = (int)strtol(getenv("HOWDAH_HELD_FD"), NULL, 10);
 	long zero = 0;
 	char path[64];
 	int again;
@@ -243,7 +243,7 @@ static long now_ms(void)
  */
 static void bomb(void)
 {
-	long end = now_ms() + atol(argument); /* NOLINT */
+	long end = now_ms() + strtol(argument, NULL, 10);
 	long *made = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (fork() != 0)

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/pidfd.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define PATIENCE_MS  30000 /* for what must happen, and may take long on a busy machine */
@@ -57,6 +58,22 @@ static inline void kit_clean(void)
 	(void)unlink(kit.report);
 	(void)rmdir(kit.folder);
 	kit.folder[0] = '\0';
+}
+
+/* Runs a script to its end; its exit code. */
+static inline int kit_shell(const char *script)
+{
+	char *argv[] = { (char *)"/bin/sh", (char *)"-c", (char *)script, NULL };
+	struct hd_spawn_options o;
+	struct hd_child child;
+	int status;
+
+	hd_spawn_options_init(&o);
+	o.argv = argv;
+	CHECK(hd_spawn(&o, patience(), &child, NULL, NULL) == HD_OK);
+	CHECK(hd_spawn_wait(&child, patience(), &status, NULL) == HD_OK);
+	hd_spawn_close(&child);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* Once, first in main(). */
