@@ -264,6 +264,8 @@ static int failed(const struct hd_demo *d, const struct scene *s, struct hd_erro
 	if (!s->promises)
 		return err->status == HD_INVALID ? hd_complain_with(err, HD_EXIT_CONFIG)
 		                                 : hd_complain(err);
+	hd_demo_head("It went wrong. What happened up to there");
+	hd_demo_timeline(d);
 	if (err->hint[0] == '\0')
 		hd_hint(err, "this is a bug of howdah, or this machine is very busy");
 	return hd_complain_with(err, HD_EXIT_BUG);

@@ -48,6 +48,7 @@ over() {
 	nothing_left() { ! alive $(scribes_of "$role" "$(node_name A)"); }
 	eventually nothing_left
 	result $? "$role: nothing of A's command lives"
+	eventually has_terms "$role" 2
 	stop_nodes
 	local said
 	said=$(verdict "$role" least 2 "$@")

@@ -9,6 +9,9 @@ scribe=$build/tests/scribe
 checker=$build/tests/checker
 . "$(dirname "${BASH_SOURCE[0]}")/../lib/pg.sh"
 export HOWDAH_WORKERS=all
+# A process that is stopped or killed in the middle of the sanitizer's leak check, which traces it,
+# never ends; leaks are the other tests' business.
+export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 HEARTBEAT_MS=1000 LEASE_MS=5000 RETRY_MS=400
 
@@ -37,7 +40,10 @@ scribes_of() { awk -v n="$2" '$5 == n { print $4 }' "$tmp/$1.scribe" | sort -u; 
 node_name() { grep -o 'node=[^ ]*' "$tmp/$1.log" | head -n 1 | sed 's/node=//'; }
 alive() { local p; for p in "$@"; do kill -0 "$p" 2>/dev/null && [ "$(sed 's/.*) //' "/proc/$p/stat" 2>/dev/null | cut -c1)" != Z ] && return 0; done; return 1; }
 
-# check ROLE [ARGUMENT ...]: the checker's verdict on what the role's scribes wrote.
+# Whether commands of at least so many terms have written.
+has_terms() { [ "$(awk '{ print $2 }' "$tmp/$1.scribe" | sort -u | wc -l)" -ge "$2" ]; }
+
+# verdict ROLE [ARGUMENT ...]: the checker's verdict on what the role's scribes wrote.
 verdict() {
 	local role=$1
 	shift

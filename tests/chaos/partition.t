@@ -60,6 +60,7 @@ finish() {
 	back() { state_is A standby; }
 	eventually back
 	result $? "$1: A stands by again after the network is back" "$(tail -n 3 "$tmp/A.log")"
+	eventually has_terms "$1" 2
 	stop_nodes
 	said=$(verdict "$1" least 2 idle $((3 * (2 * LEASE_MS + RETRY_MS + 1100))))
 	result $? "$1: no overlap, tokens grow, idle in bounds" "$said"

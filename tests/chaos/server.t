@@ -26,6 +26,7 @@ pair() {
 finish() { # ROLE [ARGUMENT ...]
 	local role=$1 said
 	shift
+	eventually has_terms "$role" 2
 	stop_nodes
 	said=$(verdict "$role" least 2 "$@")
 	result $? "$role: no overlap, tokens grow, idle in bounds" "$said"
