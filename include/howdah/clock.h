@@ -20,6 +20,7 @@ typedef struct {
 	int64_t ns; /* nanoseconds of CLOCK_BOOTTIME */
 } hd_mono;
 
+/* The present instant. Never fails. */
 HD_API hd_mono hd_now(void);
 
 /* The instant `ms` milliseconds after `t` (before it, when negative). */

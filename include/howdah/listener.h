@@ -34,6 +34,7 @@ struct hd_notice {
 	bool own;            /* sent by the attached session itself */
 };
 
+/* One without channels, attached to nothing. HD_NOMEM. The caller frees it. */
 HD_API HD_MUST_CHECK hd_status hd_listener_new(struct hd_listener **ret, struct hd_error *err);
 
 /* Forgets an attached session without a word to the server. NULL is fine. */

@@ -27,6 +27,16 @@ struct hd_config {
 	const char *reason;
 	int64_t limit; /* rows of a history */
 
+	/* what looks on */
+	bool dot;
+	bool watch;
+	int64_t interval_ms;
+	const char *exec; /* NULL: none */
+	int64_t exec_timeout_ms;
+
+	/* verify */
+	const char *pooler; /* NULL: none */
+
 	/* init */
 	bool print;
 	const char *worker_role;
@@ -46,6 +56,7 @@ struct hd_config {
 	int64_t lost_grace_ms;
 	int64_t margin_ms;
 	const char *contain;
+	int64_t watchdog_ms; /* 0: none */
 	const char *address;
 	const char *workers; /* HOWDAH_WORKERS: the run-time gate; NULL or "": inert */
 

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "core/gate.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,48 +20,12 @@ bool hd_gate_built(void)
 #endif
 }
 
-/* The next name of a list, its length in `ret_n`; NULL at the end. Moves *at behind it. */
-static const char *next_name(const char **at, size_t *ret_n)
-{
-	const char *name;
-
-	*at += strspn(*at, ", \t");
-	if (**at == '\0')
-		return NULL;
-	name = *at;
-	*ret_n = strcspn(name, ", \t");
-	*at += *ret_n;
-	return name;
-}
-
-static bool is_name(const char *text, size_t n, const char *name)
-{
-	return strlen(name) == n && memcmp(text, name, n) == 0;
-}
-
-/* Whether the list has the very name in it. */
-static bool names(const char *workers, const char *wanted)
-{
-	const char *name;
-	size_t n = 0;
-
-	while ((name = next_name(&workers, &n)) != NULL)
-		if (is_name(name, n, wanted))
-			return true;
-	return false;
-}
-
-bool hd_gate_enabled(const char *workers, const char *name)
-{
-	return workers != NULL && (names(workers, name) || names(workers, "all"));
-}
-
 static bool is_known(const char *name, size_t n, const char *role)
 {
-	if (is_name(name, n, "all") || (role != NULL && is_name(name, n, role)))
+	if (hd_gate_is_name(name, n, "all") || (role != NULL && hd_gate_is_name(name, n, role)))
 		return true;
 	for (size_t i = 0; i < HD_ARRAY_SIZE(parts); i++)
-		if (is_name(name, n, parts[i]))
+		if (hd_gate_is_name(name, n, parts[i]))
 			return true;
 	return false;
 }
@@ -83,12 +48,12 @@ bool hd_gate_next_unknown(const char *workers, const char **at, const char *role
 	const char *name;
 	size_t n = 0;
 
-	while (workers != NULL && (name = next_name(at, &n)) != NULL) {
+	while (workers != NULL && (name = hd_gate_next_name(at, &n)) != NULL) {
 		if (is_known(name, n, role))
 			continue;
 		(void)snprintf(ret->name, sizeof(ret->name), "%.*s", (int)(n < 80 ? n : 79), name);
 		ret->near = nearest_known(ret->name, role);
-		if (ret->near != NULL && ret->name[0] != '@' && names(workers, ret->near))
+		if (ret->near != NULL && ret->name[0] != '@' && hd_gate_names(workers, ret->near))
 			ret->near = NULL;
 		return true;
 	}
@@ -120,7 +85,7 @@ hd_status hd_gate_check(const char *workers, const char *name, struct hd_error *
 		hd_hint(err, "use a build with -Dworkers=true; `howdah version` shows the gates");
 		return HD_REFUSED;
 	}
-	if (hd_gate_enabled(workers, name))
+	if (hd_gate_opens(workers, name))
 		return HD_OK;
 	if (workers == NULL || *workers == '\0') {
 		(void)hd_fail(err, HD_REFUSED,

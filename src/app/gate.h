@@ -13,9 +13,6 @@
 /* Whether the worker loops are in this program. */
 bool hd_gate_built(void);
 
-/* Whether `workers`, the text of HOWDAH_WORKERS or NULL, opens gate 2 for `name`. */
-bool hd_gate_enabled(const char *workers, const char *name);
-
 /* Both gates for a role or a built-in part ("@relay"). HD_REFUSED says which is closed, and how to
  * open it. */
 HD_MUST_CHECK hd_status hd_gate_check(const char *workers, const char *name, struct hd_error *err);

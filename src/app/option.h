@@ -30,6 +30,10 @@ enum hd_option_group {
 	HD_FOR_WHY = 1 << 6,     /* --reason: leader pause, resign, resume */
 	HD_FOR_HISTORY = 1 << 7, /* --limit: leader history */
 	HD_FOR_HELP = 1 << 8,    /* howdah help */
+	HD_FOR_MACHINE = 1 << 10, /* --dot: leader machine */
+	HD_FOR_WATCH = 1 << 11,   /* --exec, --retry: leader watch */
+	HD_FOR_STATUS = 1 << 12,  /* --watch, --interval: status */
+	HD_FOR_VERIFY = 1 << 13,  /* --pooler, --election, --grace: verify */
 	HD_NO_FILE = 1 << 9,     /* of a command: no file is read, so a broken one can't stop it */
 };
 

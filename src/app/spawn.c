@@ -1,5 +1,7 @@
 #include "app/spawn.h"
 
+#include "app/cgroup.h"
+#include "app/pidns.h"
 #include "base/base.h"
 #include "base/error.h"
 #include <errno.h>
@@ -7,6 +9,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/pidfd.h>
@@ -25,7 +28,8 @@ struct plan {
 	const struct hd_spawn_options *o;
 	char **env; /* NULL: environ */
 	pid_t parent;
-	int tell; /* write end of the pipe */
+	int tell;   /* write end of the pipe */
+	int listen; /* the parent's end of it */
 };
 
 void hd_spawn_options_init(struct hd_spawn_options *o)
@@ -35,6 +39,7 @@ void hd_spawn_options_init(struct hd_spawn_options *o)
 		.out = HD_SPAWN_INHERIT,
 		.err = HD_SPAWN_INHERIT,
 		.terminal = -1,
+		.cgroup = -1,
 	};
 }
 
@@ -73,6 +78,16 @@ static void become_user(const struct plan *p)
 		give_up(p->tell, "chdir");
 }
 
+/* A parent outside of our pid namespace has no number here; that it reads its pipe shows it. */
+static bool parent_is_gone(const struct plan *p)
+{
+	struct pollfd pipe = { .fd = p->tell };
+
+	if (!p->o->pidns)
+		return getppid() != p->parent;
+	return poll(&pipe, 1, 0) == 1 && (pipe.revents & POLLERR) != 0;
+}
+
 /* A change of user clears the death signal, so it is asked for after one. */
 static void die_with_parent(const struct plan *p)
 {
@@ -81,7 +96,7 @@ static void die_with_parent(const struct plan *p)
 	if (prctl(PR_SET_PDEATHSIG, p->o->death_signal) != 0)
 		give_up(p->tell, "death signal");
 	/* A parent that was gone before will never send it. */
-	if (getppid() != p->parent)
+	if (parent_is_gone(p))
 		_exit(127);
 }
 
@@ -138,10 +153,17 @@ __attribute__((noreturn)) static void child(struct plan *p)
 	const struct hd_spawn_options *o = p->o;
 	char *const *env = p->env != NULL ? p->env : environ;
 
+	(void)close(p->listen);
 	join_group(p);
+	if (o->cgroup >= 0 && !hd_cgroup_join(o->cgroup))
+		give_up(p->tell, "cgroup");
 	place_descriptors(p);
 	become_user(p);
 	die_with_parent(p);
+	if (o->pidns && hd_pidns_leave_init() != 0)
+		give_up(p->tell, "fork");
+	if (o->own_pid != NULL)
+		(void)snprintf(o->own_pid, HD_SPAWN_PID_ROOM, "%d", (int)getpid());
 	reset_signals(p->tell);
 	if (o->path != NULL)
 		(void)execve(o->path, o->argv, env);
@@ -242,6 +264,7 @@ hd_status hd_spawn_begin(const struct hd_spawn_options *o, struct hd_child *ret,
 		return hd_fail_errno(err, HD_RETRY, "no pipe to start %s", o->argv[0]);
 	}
 	p.tell = pipefd[1];
+	p.listen = pipefd[0];
 	c.pid = fork_child(&p);
 	free(p.env);
 	(void)close(pipefd[1]);

@@ -26,7 +26,8 @@ struct hd_spawn_fd {
 	int to;
 };
 
-#define HD_SPAWN_FDS_MAX 8
+#define HD_SPAWN_FDS_MAX  8
+#define HD_SPAWN_PID_ROOM 16
 
 /* Everything is borrowed until hd_spawn_begin returns. */
 struct hd_spawn_options {
@@ -45,6 +46,11 @@ struct hd_spawn_options {
 	int terminal;     /* a terminal whose foreground the new group becomes; -1: none */
 	int death_signal; /* what it gets when the caller dies; 0: nothing. A program with setuid
 	                     bit or capabilities loses it */
+	int cgroup;       /* app/cgroup.h: what it joins; -1: the caller's */
+	bool pidns;       /* app/pidns.h: it is the first of its pid namespace. The child is then
+	                     what stays behind as process 1, with the program as its own child */
+	char *own_pid;    /* where the child writes its pid, as text of at most HD_SPAWN_PID_ROOM
+	                     bytes: the value of a variable in `env`, say. NULL: nowhere */
 };
 
 struct hd_child {

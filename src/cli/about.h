@@ -31,8 +31,8 @@ bool hd_about_held(const struct hd_about *a);
 /* What a state means to a person; NULL where the word says it all. */
 const char *hd_about_note(const char *state);
 
-/* Adds the list of all roles, for `howdah leader` and `howdah status`; an exit code. */
-int hd_show_roles(const struct hd_config *config, struct hd_session *s, hd_mono deadline,
-                  struct hd_buf *out);
+/* Adds the list of all roles, for `howdah leader` and `howdah status`. */
+hd_status hd_show_roles(const struct hd_config *config, struct hd_session *s, hd_mono deadline,
+                        struct hd_buf *out, struct hd_error *err);
 
 #endif

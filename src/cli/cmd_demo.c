@@ -24,17 +24,19 @@ static hd_status scene_server(struct hd_demo *d, struct hd_error *err)
 {
 	hd_status st;
 
-	hd_demo_head("1. A private PostgreSQL is made");
+	hd_drill_head("1. A private PostgreSQL is made");
 	st = hd_demo_build(d, err);
 	if (st != HD_OK)
 		return st;
-	hd_demo_say("PostgreSQL %d in %s, on a unix socket only: %.1f s.", d->server.major,
-	            d->folder, hd_demo_seconds(d->began, hd_now()));
-	hd_demo_say("No other database is touched, and all of it is removed at the end.");
+	hd_drill_say("PostgreSQL %d in %s, on a unix socket only: %.1f s.", d->server.major,
+	             d->folder, hd_drill_seconds(d->drill.began, hd_now()));
+	hd_drill_say("No other database is touched, and all of it is removed at the end.");
 	return HD_OK;
 }
 
-static bool all_ready(const struct hd_demo *d)
+static const char *const no_options[] = { NULL };
+
+static bool all_ready(const struct hd_drill *d)
 {
 	for (int i = 0; i < HD_DEMO_NODES; i++)
 		if (!d->nodes[i].ready)
@@ -44,57 +46,57 @@ static bool all_ready(const struct hd_demo *d)
 
 static hd_status scene_nodes(struct hd_demo *d, struct hd_error *err)
 {
-	const struct hd_demo_term *t = &d->terms[0];
-	hd_status st = hd_demo_reports_open(d, err);
+	const struct hd_drill_term *t = &d->drill.terms[0];
+	hd_status st = HD_OK;
 
-	hd_demo_head("2. Three nodes compete for the role \"" HD_DEMO_ROLE "\"");
-	hd_demo_say("Each one is: howdah run --role " HD_DEMO_ROLE " -- COMMAND");
-	d->began = hd_now();
+	hd_drill_head("2. Three nodes compete for the role \"" HD_DEMO_ROLE "\"");
+	hd_drill_say("Each one is: howdah run --role " HD_DEMO_ROLE " -- COMMAND");
+	d->drill.began = hd_now();
 	for (int i = 0; i < HD_DEMO_NODES && st == HD_OK; i++) {
-		hd_demo_note(d, hd_now(), i, 0, "the node starts");
-		st = hd_demo_start(d, i, err);
+		d->drill.nodes[i].conninfo = d->server.conninfo;
+		st = hd_drill_start(&d->drill, i, err);
 	}
 	if (st == HD_OK)
-		st = hd_demo_watch(d, all_ready, NODES_MS, err);
+		st = hd_drill_watch(&d->drill, all_ready, NODES_MS, err);
 	if (st != HD_OK)
 		return st;
-	hd_demo_say("Node %c leads: its command is process %d, its token %" PRId64 ".",
-	            hd_demo_letter(t->node), (int)t->pid, t->token);
-	hd_demo_say("The other two stand by.");
-	return hd_demo_watch(d, NULL, LOOK_MS, err);
+	hd_drill_say("Node %c leads: its command is process %d, its token %" PRId64 ".",
+	             hd_drill_letter(t->node), (int)t->pid, t->token);
+	hd_drill_say("The other two stand by.");
+	return hd_drill_watch(&d->drill, NULL, LOOK_MS, err);
 }
 
-static bool taken_over(const struct hd_demo *d)
+static bool taken_over(const struct hd_drill *d)
 {
 	return d->nterms == 2 && d->terms[0].over.ns != 0 && d->terms[1].up.ns != 0;
 }
 
 static hd_status scene_kill(struct hd_demo *d, struct hd_error *err)
 {
-	const struct hd_demo_term *old = &d->terms[0], *new = &d->terms[1];
-	char was = hd_demo_letter(old->node), is;
+	const struct hd_drill_term *old = &d->drill.terms[0], *new = &d->drill.terms[1];
+	char was = hd_drill_letter(old->node), is;
 	hd_mono killed = hd_now();
 	hd_status st;
 
-	hd_demo_head("3. Node %c is killed (SIGKILL)", was);
-	hd_demo_note(d, killed, old->node, old->token, "SIGKILL");
-	hd_demo_signal(d, old->node, SIGKILL);
-	st = hd_demo_watch(d, taken_over, TAKE_OVER_MS, err);
+	hd_drill_head("3. Node %c is killed (SIGKILL)", was);
+	hd_drill_note(&d->drill, killed, old->node, old->token, "SIGKILL");
+	hd_drill_signal(&d->drill, old->node, SIGKILL);
+	st = hd_drill_watch(&d->drill, taken_over, TAKE_OVER_MS, err);
 	if (st != HD_OK)
 		return st;
-	is = hd_demo_letter(new->node);
-	hd_demo_say("%.3f s later its command was dead too: the guard beside it ended it.",
-	            hd_demo_seconds(killed, old->over));
-	hd_demo_say("%.3f s later node %c had the role: stand-bys look every 2 s.",
-	            hd_demo_seconds(killed, new->taken), is);
-	hd_demo_say("%.3f s later the command of %c ran, with token %" PRId64 ".",
-	            hd_demo_seconds(killed, new->up), is, new->token);
-	hd_demo_say("%c waited %s in between: %s.", is, new->wait, new->reason);
-	hd_demo_say("(A lock can be free before the old command is dead, so the next one waits.)");
-	return hd_demo_watch(d, NULL, LOOK_MS, err);
+	is = hd_drill_letter(new->node);
+	hd_drill_say("%.3f s later its command was dead too: the guard beside it ended it.",
+	             hd_drill_seconds(killed, old->over));
+	hd_drill_say("%.3f s later node %c had the role: stand-bys look every 2 s.",
+	             hd_drill_seconds(killed, new->taken), is);
+	hd_drill_say("%.3f s later the command of %c ran, with token %" PRId64 ".",
+	             hd_drill_seconds(killed, new->up), is, new->token);
+	hd_drill_say("%c waited %s in between: %s.", is, new->wait, new->reason);
+	hd_drill_say("(A lock can be free before the old command is dead, so the next one waits.)");
+	return hd_drill_watch(&d->drill, NULL, LOOK_MS, err);
 }
 
-static bool handed_over(const struct hd_demo *d)
+static bool handed_over(const struct hd_drill *d)
 {
 	return d->nterms == 3 && d->terms[1].over.ns != 0 && d->terms[2].up.ns != 0 &&
 	       d->nodes[d->terms[1].node].ended.ns != 0;
@@ -102,24 +104,24 @@ static bool handed_over(const struct hd_demo *d)
 
 static hd_status scene_hand_over(struct hd_demo *d, struct hd_error *err)
 {
-	const struct hd_demo_term *old = &d->terms[1], *new = &d->terms[2];
-	char was = hd_demo_letter(old->node), is;
+	const struct hd_drill_term *old = &d->drill.terms[1], *new = &d->drill.terms[2];
+	char was = hd_drill_letter(old->node), is;
 	hd_mono told = hd_now();
 	hd_status st;
 
-	hd_demo_head("4. Node %c is asked to stop (SIGTERM), as in a deployment", was);
-	hd_demo_note(d, told, old->node, old->token, "SIGTERM");
-	hd_demo_signal(d, old->node, SIGTERM);
-	st = hd_demo_watch(d, handed_over, TAKE_OVER_MS, err);
+	hd_drill_head("4. Node %c is asked to stop (SIGTERM), as in a deployment", was);
+	hd_drill_note(&d->drill, told, old->node, old->token, "SIGTERM");
+	hd_drill_signal(&d->drill, old->node, SIGTERM);
+	st = hd_drill_watch(&d->drill, handed_over, TAKE_OVER_MS, err);
 	if (st != HD_OK)
 		return st;
-	is = hd_demo_letter(new->node);
-	hd_demo_say("%.3f s later its command had ended; then it gave the role up.",
-	            hd_demo_seconds(told, old->over));
-	hd_demo_say("%.3f s later the command of %c ran, with token %" PRId64 ".",
-	            hd_demo_seconds(told, new->up), is, new->token);
-	hd_demo_say("No wait this time: %s.", new->reason);
-	return hd_demo_watch(d, NULL, LOOK_MS, err);
+	is = hd_drill_letter(new->node);
+	hd_drill_say("%.3f s later its command had ended; then it gave the role up.",
+	             hd_drill_seconds(told, old->over));
+	hd_drill_say("%.3f s later the command of %c ran, with token %" PRId64 ".",
+	             hd_drill_seconds(told, new->up), is, new->token);
+	hd_drill_say("No wait this time: %s.", new->reason);
+	return hd_drill_watch(&d->drill, NULL, LOOK_MS, err);
 }
 
 /* A transaction that begins with the token; `said` is what the server refused it with, or "". */
@@ -146,43 +148,44 @@ static hd_status guarded(struct hd_demo *d, int64_t token, char *said, size_t si
 
 static hd_status scene_fence(struct hd_demo *d, struct hd_error *err)
 {
-	const struct hd_demo_term *old = &d->terms[0], *new = hd_demo_last(d);
+	const struct hd_drill_term *old = &d->drill.terms[0], *new = hd_drill_last(&d->drill);
 	char said[sizeof(err->message)];
 	hd_status st;
 
-	hd_demo_head("5. A late write of the first leader");
-	hd_demo_say("BEGIN; SELECT howdah.assert_leader('" HD_DEMO_ROLE "', %" PRId64 "); ...",
-	            old->token);
+	hd_drill_head("5. A late write of the first leader");
+	hd_drill_say("BEGIN; SELECT howdah.assert_leader('" HD_DEMO_ROLE "', %" PRId64 "); ...",
+	             old->token);
 	st = guarded(d, old->token, said, sizeof(said), err);
 	if (st == HD_OK && said[0] == '\0')
 		return hd_fail(err, HD_REFUSED, "a transaction with an old token was let through");
 	if (st != HD_OK)
 		return st;
-	hd_demo_note(d, hd_now(), old->node, old->token, "a write with its token is refused");
-	hd_demo_say("refused: %s", said);
+	hd_drill_note(&d->drill, hd_now(), old->node, old->token,
+	              "a write with its token is refused");
+	hd_drill_say("refused: %s", said);
 	st = guarded(d, new->token, said, sizeof(said), err);
 	if (st != HD_OK)
 		return st;
 	if (said[0] != '\0')
 		return hd_fail(err, HD_REFUSED, "the leader's own transaction was refused: %s",
 		               said);
-	hd_demo_note(d, hd_now(), new->node, new->token, "a write with its token is done");
-	hd_demo_say("The same with the token of %c, who leads: done.", hd_demo_letter(new->node));
-	return hd_demo_watch(d, NULL, 0, err);
+	hd_drill_note(&d->drill, hd_now(), new->node, new->token, "a write with its token is done");
+	hd_drill_say("The same with the token of %c, who leads: done.", hd_drill_letter(new->node));
+	return hd_drill_watch(&d->drill, NULL, 0, err);
 }
 
 static hd_status scene_timeline(struct hd_demo *d, struct hd_error *err)
 {
-	hd_demo_head("6. What happened, as the nodes told it");
-	hd_demo_timeline(d);
-	if (d->nterms != 3 || d->alive == 0)
+	hd_drill_head("6. What happened, as the nodes told it");
+	hd_drill_timeline(&d->drill);
+	if (d->drill.nterms != 3 || d->drill.alive == 0)
 		return hd_fail(err, HD_REFUSED, "the role changed hands %d times, not 3",
-		               d->nterms);
+		               d->drill.nterms);
 	(void)putchar('\n');
-	hd_demo_say("Checked: %d commands ran, one after the other; they gave %" PRId64
-	            " signs of life,",
-	            d->nterms, d->alive);
-	hd_demo_say("and never were two alive at once. Tokens only grew.");
+	hd_drill_say("Checked: %d commands ran, one after the other; they gave %" PRId64
+	             " signs of life,",
+	             d->drill.nterms, d->drill.alive);
+	hd_drill_say("and never were two alive at once. Tokens only grew.");
 	return HD_OK;
 }
 
@@ -204,20 +207,20 @@ static void what_next(void)
 	ssize_t n = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 	char *slash;
 
-	hd_demo_head("Try it yourself");
+	hd_drill_head("Try it yourself");
 	if (n > 0) {
 		folder[n] = '\0';
 		slash = strrchr(folder, '/');
 		*slash = '\0';
 		if (!in_path(folder))
-			hd_demo_say("export PATH=%s:$PATH", folder);
+			hd_drill_say("export PATH=%s:$PATH", folder);
 	}
-	hd_demo_say("export HOWDAH_DB=dev HOWDAH_WORKERS=all   # a private server that stays");
-	hd_demo_say("howdah init");
-	hd_demo_say(
+	hd_drill_say("export HOWDAH_DB=dev HOWDAH_WORKERS=all   # a private server that stays");
+	hd_drill_say("howdah init");
+	hd_drill_say(
 	    "howdah run --role poller -- sleep 600     # in two terminals: one of them runs");
-	hd_demo_say("howdah leader                             # in a third one: who leads?");
-	hd_demo_say("howdah dev destroy                        # and away with it");
+	hd_drill_say("howdah leader                             # in a third one: who leads?");
+	hd_drill_say("howdah dev destroy                        # and away with it");
 }
 
 static const struct scene {
@@ -228,44 +231,23 @@ static const struct scene {
 	{ scene_hand_over, true }, { scene_fence, true }, { scene_timeline, true },
 };
 
-static hd_status signals_open(struct hd_demo *d, struct hd_error *err)
-{
-	static const int ending[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, normal = { .sa_handler = SIG_DFL };
-	sigset_t set;
-
-	(void)sigemptyset(&set);
-	for (size_t i = 0; i < HD_ARRAY_SIZE(ending); i++)
-		(void)sigaddset(&set, ending[i]);
-	(void)sigprocmask(SIG_BLOCK, &set, NULL);
-	/* A reader that goes away must not keep us from cleaning up. */
-	(void)sigaction(SIGPIPE, &ignore, NULL);
-	(void)sigaction(SIGCHLD, &normal, NULL);
-	d->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (d->signals < 0)
-		return hd_fail_errno(err, HD_RETRY, "no descriptor for signals");
-	return HD_OK;
-}
-
 static void demo_init(struct hd_demo *d)
 {
-	*d = (struct hd_demo){ .began = hd_now(), .reports = -1, .reports_in = -1 };
-	for (int i = 0; i < HD_DEMO_NODES; i++) {
-		d->nodes[i].process = (struct hd_child){ .pidfd = -1, .exec_fd = -1 };
-		d->nodes[i].log = -1;
-	}
-	hd_tree_spare_children(&d->strangers);
+	*d = (struct hd_demo){ .folder = "" };
+	hd_drill_init(&d->drill);
+	d->drill.role = HD_DEMO_ROLE;
+	d->drill.options = no_options;
 }
 
-static int failed(const struct hd_demo *d, const struct scene *s, struct hd_error *err)
+static int failed(struct hd_demo *d, const struct scene *s, struct hd_error *err)
 {
-	if (d->told_to_end != 0)
-		return HD_EXIT_SIGNAL + d->told_to_end;
+	if (d->drill.told_to_end != 0)
+		return HD_EXIT_SIGNAL + d->drill.told_to_end;
 	if (!s->promises)
 		return err->status == HD_INVALID ? hd_complain_with(err, HD_EXIT_CONFIG)
 		                                 : hd_complain(err);
-	hd_demo_head("It went wrong. What happened up to there");
-	hd_demo_timeline(d);
+	hd_drill_head("It went wrong. What happened up to there");
+	hd_drill_timeline(&d->drill);
 	if (err->hint[0] == '\0')
 		hd_hint(err, "this is a bug of howdah, or this machine is very busy");
 	return hd_complain_with(err, HD_EXIT_BUG);
@@ -275,15 +257,15 @@ static int play(struct hd_demo *d)
 {
 	struct hd_error err = { 0 };
 
-	hd_demo_head("Howdah demo: three nodes, one role, one command at a time");
+	hd_drill_head("Howdah demo: three nodes, one role, one command at a time");
 	for (size_t i = 0; i < HD_ARRAY_SIZE(scenes) && !ferror(stdout); i++) {
 		struct hd_error stopped;
 
 		if (scenes[i].play(d, &err) == HD_OK)
 			continue;
 		/* A signal to the whole group may have ended what we waited for. */
-		if (d->told_to_end == 0)
-			(void)!hd_demo_watch(d, NULL, 0, &stopped);
+		if (d->drill.told_to_end == 0)
+			(void)!hd_drill_watch(&d->drill, NULL, 0, &stopped);
 		return failed(d, &scenes[i], &err);
 	}
 	return HD_EXIT_OK;
@@ -299,18 +281,18 @@ int hd_cmd_demo(HD_UNUSED const struct hd_config *config)
 	if (hd_gate_check(HD_DEMO_ROLE, HD_DEMO_ROLE, &err) != HD_OK)
 		return hd_complain(&err);
 	demo_init(&demo);
-	if (signals_open(&demo, &err) != HD_OK)
+	if (hd_drill_open(&demo.drill, &err) != HD_OK)
 		return hd_complain(&err);
 	code = play(&demo);
 	if (hd_demo_strike(&demo, &err) != HD_OK) {
 		(void)hd_complain(&err);
 		code = code != HD_EXIT_OK ? code : HD_EXIT_BUG;
 	} else if (code == HD_EXIT_OK) {
-		hd_demo_head("Everything is removed again; %.1f s in all.",
-		             hd_demo_seconds(began, hd_now()));
+		hd_drill_head("Everything is removed again; %.1f s in all.",
+		              hd_drill_seconds(began, hd_now()));
 		what_next();
-	} else if (demo.told_to_end != 0) {
-		hd_demo_head("Stopped by a signal; everything is removed again.");
+	} else if (demo.drill.told_to_end != 0) {
+		hd_drill_head("Stopped by a signal; everything is removed again.");
 	}
 	return code;
 }

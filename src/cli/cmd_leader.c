@@ -25,33 +25,34 @@ static void add_notes(const struct hd_rows *rows, struct hd_buf *out)
 	}
 }
 
-int hd_show_roles(const struct hd_config *config, struct hd_session *s, hd_mono deadline,
-                  struct hd_buf *out)
+hd_status hd_show_roles(const struct hd_config *config, struct hd_session *s, hd_mono deadline,
+                        struct hd_buf *out, struct hd_error *err)
 {
 	struct hd_args args = { 0 };
 	HD_ROWS rows = { 0 };
-	int code;
+	hd_status st;
 
 	hd_arg_text(&args, NULL);
-	code = hd_show_ask(s, HD_VIEW_ROLES, &args, deadline, &rows);
-	if (code != HD_EXIT_OK)
-		return code;
+	st = hd_exec(s, hd_views[HD_VIEW_ROLES].stmt, &args, deadline, &rows, err);
+	if (st != HD_OK)
+		return st;
 	hd_show_add(config, HD_VIEW_ROLES, &rows, out);
 	if (!config->json)
 		add_notes(&rows, out);
-	return HD_EXIT_OK;
+	return HD_OK;
 }
 
 int hd_cmd_leader_list(const struct hd_config *config)
 {
 	hd_mono deadline = hd_after(hd_now(), config->timeout_ms);
 	struct hd_session *s = NULL;
+	struct hd_error err = { 0 };
 	HD_BUF out;
 	int code = hd_open_for_command(config, &s);
 
 	hd_buf_init(&out);
-	if (code == HD_EXIT_OK)
-		code = hd_show_roles(config, s, deadline, &out);
+	if (code == HD_EXIT_OK && hd_show_roles(config, s, deadline, &out, &err) != HD_OK)
+		code = hd_show_complain(&err);
 	hd_session_close(s);
 	if (code != HD_EXIT_OK)
 		return code;

@@ -2,22 +2,36 @@
 #include "base/base.h"
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/demo.h"
+#include "cli/drill.h"
 #ifdef HD_WORKERS
+#include "run/contain.h"
 #include "run/guard.h"
 #endif
 #include <string.h>
 
 struct part {
 	const char *name;
-	int (*main)(void);
+	int (*main)(char *const *command);
 };
+
+#ifdef HD_WORKERS
+static int guard_main(HD_UNUSED char *const *command)
+{
+	return hd_guard_main();
+}
+
+static int keeper_main(HD_UNUSED char *const *command)
+{
+	return hd_keeper_main();
+}
+#endif
 
 /* The kinds of processes that Howdah starts by executing itself again. */
 static const struct part parts[] = {
 #ifdef HD_WORKERS
-	{ "guard", hd_guard_main },
-	{ "demo-worker", hd_demo_worker_main },
+	{ "guard", guard_main },
+	{ "keeper", keeper_main },
+	{ "drill-worker", hd_drill_worker_main },
 #endif
 	{ NULL, NULL },
 };
@@ -29,7 +43,7 @@ int hd_cmd_part(const struct hd_config *config)
 
 	for (const struct part *p = parts; p->name != NULL; p++)
 		if (strcmp(p->name, name) == 0)
-			return p->main();
+			return p->main(config->command);
 	(void)hd_fail(&err, HD_REFUSED, "there is no part \"%s\" in this program", name);
 	hd_hint(&err, "parts are started by `howdah run`; nobody else needs them");
 	return hd_complain(&err);

@@ -50,6 +50,9 @@ int hd_cmd_leader_pause(const struct hd_config *config);
 int hd_cmd_leader_resume(const struct hd_config *config);
 int hd_cmd_leader_history(const struct hd_config *config);
 int hd_cmd_leader_forget(const struct hd_config *config);
+int hd_cmd_leader_watch(const struct hd_config *config);
+int hd_cmd_leader_machine(const struct hd_config *config);
+int hd_cmd_verify(const struct hd_config *config);
 int hd_cmd_held(const struct hd_config *config);
 int hd_cmd_dev(const struct hd_config *config);
 int hd_cmd_demo(const struct hd_config *config);
@@ -66,6 +69,10 @@ int hd_complain(const struct hd_error *err);
 
 /* The same where the exit code is another one; answers `code`. */
 int hd_complain_with(const struct hd_error *err, int code);
+
+/* The two halves of it: the exit code of a status, and the lines. */
+int hd_exit_of(hd_status status);
+void hd_complaint_add(struct hd_buf *b, const struct hd_error *err);
 
 /*
  * A session as `howdah COMMAND` needs one: the database of --db, HOWDAH_DB or libpq's own settings;

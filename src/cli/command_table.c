@@ -31,7 +31,7 @@ const struct hd_command hd_commands[] = {
 "Heartbeat, its timeout (the heartbeat, 10s at most), --lost-grace and 500ms must fit into "
 "--lease. A role is a handful for each application, never one for each tenant or record." },
 { .name = "leader", .operands = "", .groups = VIEW, .run = hd_cmd_leader_list,
-  .summary = "who leads what; show, resign, pause, resume, history, forget",
+  .summary = "who leads what; show, watch, resign, pause, resume, history, ...",
   .details =
 "Without a further word: a line for each role, with its leader, since when, where, the token and "
 "the mode.\n"
@@ -71,6 +71,30 @@ const struct hd_command hd_commands[] = {
 "The first use of a role registers its lock key and its mode, and nodes with another one are "
 "refused. This clears the registration, so that the next use makes a new one. It is refused while "
 "somebody leads the role." },
+{ .name = "leader watch", .operands = "ROLE [-- COMMAND...]", .least = 1, .most = 1,
+  .takes_command = true, .groups = VIEW | HD_FOR_WATCH | HD_FOR_PROBE, .run = hd_cmd_leader_watch,
+  .summary = "a line for each change of leadership, and a command to run at each",
+  .details =
+"Prints the present state, then each change: time, led or free, node, token, address; with --json "
+"an object a line. It waits for a role that no node has run yet, survives the loss of the database, "
+"and then reads what it has missed from the history. INT and TERM end it with 0.\n"
+"\n"
+"  howdah leader watch poller\n"
+"  howdah leader watch poller --exec './point-dns-to \"$HOWDAH_NODE\"'\n"
+"\n"
+"The command, that of --exec or the one behind --, finds HOWDAH_ROLE, HOWDAH_STATE (led or free), "
+"HOWDAH_TOKEN and HOWDAH_NODE (of whoever leads, or led last) in its environment, and its standard "
+"output is the standard error of the watcher. The next line is printed when it has ended; nothing "
+"is left out meanwhile. One that fails, or has not ended within --exec-timeout, is logged, and the "
+"watcher goes on." },
+{ .name = "leader machine", .operands = "", .groups = HD_FOR_ALL | HD_FOR_MACHINE | HD_NO_FILE,
+  .run = hd_cmd_leader_machine,
+  .summary = "the states of a node, what changes them, and what is done then",
+  .details =
+"The election machine, from the table that `howdah run` itself goes by. A state has a name and, "
+"where it is another one, the word of the log in brackets.\n"
+"\n"
+"  howdah leader machine --dot | dot -Tsvg > machine.svg" },
 { .name = "held", .operands = "", .groups = HD_FOR_ALL | HD_NO_FILE, .run = hd_cmd_held,
   .summary = "inside a command: is leadership still trusted?",
   .details =
@@ -79,8 +103,12 @@ const struct hd_command hd_commands[] = {
 "database.\n"
 "\n"
 "  howdah held || exit" },
-{ .name = "status", .operands = "", .groups = VIEW, .run = hd_cmd_status,
-  .summary = "schema, roles and nodes at a glance" },
+{ .name = "status", .operands = "", .groups = VIEW | HD_FOR_STATUS, .run = hd_cmd_status,
+  .summary = "schema, roles and nodes at a glance",
+  .details =
+"With --watch it is shown again at each interval, in place on a terminal, else as blocks with a "
+"blank line between them (with --json an object a line), until INT or TERM end it with 0. When the "
+"database goes away it says so and tries again." },
 { .name = "doctor", .operands = "", .groups = VIEW | HD_FOR_PROBE, .run = hd_cmd_doctor,
   .summary = "check the connection, the server and the schema",
   .details =
@@ -90,6 +118,24 @@ const struct hd_command hd_commands[] = {
 "\n"
 "Ends with 0 when sessions are stable, 77 behind a multiplexing pooler, on a standby or when it "
 "can't tell, 69 when the database could not be reached." },
+{ .name = "verify", .operands = "[-- COMMAND...]", .takes_command = true,
+  .groups = HD_FOR_ALL | HD_FOR_DB | HD_FOR_JSON | HD_FOR_PROBE | HD_FOR_VERIFY,
+  .run = hd_cmd_verify,
+  .summary = "three nodes, real faults, and a verdict, on your own database",
+  .details =
+"Runs three nodes under a scratch role on the configured database, with a command of its own or "
+"with COMMAND, whose standard output is thrown away. The leader's process is killed, a whole node "
+"is stopped for longer than its lease and woken again, a session is terminated, a node is asked to "
+"stop. After each it measures when another node had the role and when its command ran, and looks "
+"whether two commands ever ran at once. Lease (4s) and heartbeat (1s) are short, so that it ends "
+"within a minute.\n"
+"\n"
+"  howdah verify --db \"host=db1,db2 dbname=app\"\n"
+"  howdah verify --pooler \"host=bouncer dbname=app\" -- ./poller\n"
+"\n"
+"A verdict a line, then what happened when. It ends with 0, or with 1 when something was not as "
+"promised; 69, 77 and 78 say that it could not begin. Nothing is left behind: neither processes "
+"nor rows." },
 { .name = "init", .operands = "", .groups = HD_FOR_ALL | HD_FOR_DB | HD_FOR_INIT,
   .run = hd_cmd_init,
   .summary = "create or upgrade the schema howdah",
@@ -119,7 +165,7 @@ const struct hd_command hd_commands[] = {
 "  howdah dev psql       # look into it\n"
 "  howdah dev dsn        # its connection string, for other programs\n"
 "  howdah dev destroy    # stop it and remove all its data" },
-{ .name = "part", .operands = "NAME", .least = 1, .most = 1, .groups = HD_FOR_ALL | HD_NO_FILE,
+{ .name = "part", .operands = "NAME", .least = 1, .most = 1, .takes_command = true, .groups = HD_FOR_ALL | HD_NO_FILE,
   .run = hd_cmd_part, .hidden = true, .summary = "a process that howdah itself starts" },
 { .name = "version", .operands = "", .groups = HD_FOR_ALL | HD_FOR_JSON | HD_NO_FILE,
   .run = hd_cmd_version,

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -99,17 +98,7 @@ hd_status hd_demo_build(struct hd_demo *d, struct hd_error *err)
 		                        err);
 	if (st == HD_OK)
 		st = make_schema(d, err);
-	/* From here on, not before: the server is nobody's orphan. */
-	if (st == HD_OK && prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
-		st = hd_fail_errno(err, HD_REFUSED, "this process can't be a subreaper");
 	return st;
-}
-
-static void shut(int *fd)
-{
-	if (*fd >= 0)
-		(void)close(*fd);
-	*fd = -1;
 }
 
 /* Everything is tried, whatever fails on the way; the first failure is told. */
@@ -117,12 +106,10 @@ hd_status hd_demo_strike(struct hd_demo *d, struct hd_error *err)
 {
 	struct hd_embedded was;
 	struct hd_error more;
-	hd_status st = hd_demo_end_nodes(d, err);
+	hd_status st = hd_drill_close(&d->drill, err);
 
 	hd_session_close(d->session);
 	d->session = NULL;
-	shut(&d->reports);
-	shut(&d->reports_in);
 	if (d->folder[0] == '\0')
 		return st;
 	if (hd_embedded_destroy(hd_after(hd_now(), STRIKE_MS), &was, &more) != HD_OK &&

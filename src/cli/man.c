@@ -190,6 +190,10 @@ static void put_all_options(struct hd_buf *b)
 		{ NULL, HD_FOR_PROBE },
 		{ NULL, HD_FOR_WHY },
 		{ NULL, HD_FOR_HISTORY },
+		{ NULL, HD_FOR_WATCH },
+		{ NULL, HD_FOR_MACHINE },
+		{ NULL, HD_FOR_STATUS },
+		{ NULL, HD_FOR_VERIFY },
 	};
 
 	hd_buf_text(b, ".Sh OPTIONS\n");

@@ -4,17 +4,57 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-int hd_show_width(void)
+/* All zero: there is no terminal. */
+static struct winsize terminal_size(void)
 {
 	struct winsize size;
 
 	if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0)
-		return 0;
-	return size.ws_col;
+		return (struct winsize){ 0 };
+	return size;
+}
+
+int hd_show_width(void)
+{
+	return terminal_size().ws_col;
+}
+
+static bool can_clear(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && term != NULL && strcmp(term, "dumb") != 0;
+}
+
+/* How much of the text fits into so many lines; the cursor stands in one below. */
+static size_t fitting(const struct hd_buf *picture, int lines)
+{
+	const char *p = picture->data;
+
+	for (int i = 1; lines > 0 && i < lines && (p = strchr(p, '\n')) != NULL; i++)
+		p++;
+	return lines > 0 && p != NULL ? (size_t)(p - picture->data) : picture->len;
+}
+
+bool hd_show_picture(const struct hd_buf *picture, bool first)
+{
+	size_t n = picture->len;
+
+	if (!hd_buf_ok(picture))
+		return false;
+	if (can_clear()) {
+		(void)fputs("\033[H\033[J", stdout);
+		n = fitting(picture, terminal_size().ws_row);
+	} else if (!first) {
+		(void)fputc('\n', stdout);
+	}
+	(void)fwrite(picture->data, 1, n, stdout);
+	return fflush(stdout) == 0;
 }
 
 int hd_show_ask(struct hd_session *s, enum hd_view_name view, const struct hd_args *args,
@@ -46,7 +86,7 @@ int hd_show_end(const struct hd_buf *out, int code)
 	return hd_complain(&err);
 }
 
-int hd_show_complain(struct hd_error *err)
+int hd_show_explain(struct hd_error *err)
 {
 	/* No such schema, table, function, column: the beginnings and ends of an upgrade. */
 	static const char *const missing[] = { "3F000", "42P01", "42883", "42703" };
@@ -61,10 +101,15 @@ int hd_show_complain(struct hd_error *err)
 		              "program: %.300s",
 		              said);
 		hd_hint(err, "create or upgrade it: howdah init");
-		return hd_complain_with(err, HD_EXIT_CONFIG);
+		return HD_EXIT_CONFIG;
 	}
 	if (strcmp(err->sqlstate, "42501") == 0)
 		hd_hint(err, "grant the database role howdah_reader (to look) or howdah_worker (to "
 		             "lead and to act) to this user");
-	return hd_complain(err);
+	return hd_exit_of(err->status);
+}
+
+int hd_show_complain(struct hd_error *err)
+{
+	return hd_complain_with(err, hd_show_explain(err));
 }

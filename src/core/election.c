@@ -82,6 +82,18 @@ const char *hd_state_word(enum hd_state state)
 	return words[state];
 }
 
+const char *hd_state_name(enum hd_state state)
+{
+	static const char *const names[HD_ST_COUNT] = {
+		[HD_ST_STEPPING_DOWN] = "stepping down",
+		[HD_ST_PAUSING] = "pausing",
+		[HD_ST_LOST_ENDING] = "lost, ending",
+		[HD_ST_RESTING] = "resting",
+	};
+
+	return names[state] != NULL ? names[state] : hd_state_word(state);
+}
+
 const char *hd_event_word(enum hd_event event)
 {
 	static const char *const words[HD_EV_COUNT] = {

@@ -67,6 +67,9 @@ extern const struct hd_transition hd_transitions[]; /* ended by a row with state
 /* The row for an event in a state; NULL: nothing changes (a late or a repeated event). */
 const struct hd_transition *hd_election_step(enum hd_state state, enum hd_event event);
 
+/* One name a state, for the picture: what the log calls stopping is three of them. */
+const char *hd_state_name(enum hd_state state);
+
 /* The word of the log: standby, waiting, leading, stopping, lost, paused, refused, ended. */
 const char *hd_state_word(enum hd_state state);
 const char *hd_event_word(enum hd_event event);

@@ -44,6 +44,8 @@ static hd_status lost(struct hd_session *s, struct hd_error *err)
 
 static hd_status late(struct hd_session *s, struct hd_error *err)
 {
+	if (s->patient)
+		return hd_fail(err, HD_TIMEOUT, "the server has not answered yet");
 	s->broken = true;
 	return hd_fail(err, HD_TIMEOUT, "the server did not answer in time");
 }
@@ -124,16 +126,21 @@ static bool is_copy(ExecStatusType t)
 hd_status hd_exec_finish(struct hd_session *s, hd_mono deadline, struct hd_rows *rows,
                          struct hd_error *err)
 {
-	HD_ROWS last = { 0 };
+	HD_ROWS last = { s->kept };
 	hd_status status = flush(s, deadline, err);
+
+	s->kept = NULL;
 
 	/* All results are read: a deferred constraint fails behind the statement's own success. */
 	while (status != HD_LOST && status != HD_TIMEOUT) {
 		HD_ROWS next = { 0 };
 		ExecStatusType t;
 
-		if (!hd_exec_ready(s, deadline))
+		if (!hd_exec_ready(s, deadline)) {
+			s->kept = last.res;
+			last.res = NULL;
 			return late(s, err);
+		}
 		next.res = PQgetResult(s->conn);
 		if (next.res == NULL)
 			break;
@@ -187,25 +194,63 @@ hd_status hd_exec_text(struct hd_session *s, const char *sql, const struct hd_ar
 	return status == HD_OK ? hd_exec_finish(s, deadline, rows, err) : status;
 }
 
-hd_status hd_exec(struct hd_session *s, enum hd_sql stmt, const struct hd_args *args,
-                  hd_mono deadline, struct hd_rows *rows, struct hd_error *err)
+void hd_exec_be_patient(struct hd_session *s, bool on)
+{
+	s->patient = on;
+}
+
+static bool is_owed(const struct hd_session *s, hd_status st)
+{
+	return st == HD_TIMEOUT && hd_session_ok(s);
+}
+
+static hd_status send_stmt(struct hd_session *s, enum hd_sql stmt, const struct hd_args *args,
+                           struct hd_error *err)
 {
 	static const struct hd_args none;
 	HD_BUF enclosed;
 	hd_status st;
 
 	hd_buf_init(&enclosed);
-	assert((unsigned int)stmt < HD_SQL_COUNT);
-	assert(hd_stmts[stmt].nparams == (args ? args->n : 0));
 	if (s->shared_timeout_ms == 0)
-		return hd_exec_text(s, hd_stmts[stmt].text, args ? args : &none, deadline, rows,
-		                    err);
+		return hd_exec_start(s, hd_stmts[stmt].text, args ? args : &none, err);
 	if (!hd_session_ok(s))
 		return lost(s, err);
 	st = hd_enclose(s, &hd_stmts[stmt], args, &enclosed, err);
-	if (st == HD_OK)
-		st = hd_exec_text(s, enclosed.data, NULL, deadline, rows, err);
-	if (st != HD_OK)
+	return st == HD_OK ? hd_exec_start(s, enclosed.data, NULL, err) : st;
+}
+
+/* The end of the statement that is owed, and of the transaction around it. */
+static hd_status settle_debt(struct hd_session *s, hd_mono deadline, struct hd_rows *rows,
+                             struct hd_error *err)
+{
+	hd_status st = hd_exec_finish(s, deadline, rows, err);
+
+	if (is_owed(s, st))
+		return st;
+	s->owed = 0;
+	if (st != HD_OK && s->shared_timeout_ms != 0)
 		hd_enclosed_end(s, deadline);
 	return st;
+}
+
+hd_status hd_exec(struct hd_session *s, enum hd_sql stmt, const struct hd_args *args,
+                  hd_mono deadline, struct hd_rows *rows, struct hd_error *err)
+{
+	hd_status st;
+
+	assert((unsigned int)stmt < HD_SQL_COUNT);
+	assert(hd_stmts[stmt].nparams == (args ? args->n : 0));
+	if (s->owed == (int)stmt + 1)
+		return settle_debt(s, deadline, rows, err);
+	if (s->owed != 0) {
+		st = settle_debt(s, deadline, NULL, err);
+		if (is_owed(s, st) || !hd_session_ok(s))
+			return st;
+	}
+	st = send_stmt(s, stmt, args, err);
+	if (st != HD_OK)
+		return st;
+	s->owed = (int)stmt + 1;
+	return settle_debt(s, deadline, rows, err);
 }

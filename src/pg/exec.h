@@ -45,7 +45,15 @@ HD_MUST_CHECK hd_status hd_exec(struct hd_session *s, enum hd_sql stmt, const st
                                 hd_mono deadline, struct hd_rows *rows, struct hd_error *err);
 
 /*
- * The same for text: several statements separated by semicolons when `args` is NULL (simple query
+ * For statements that must not cost the session: while patient, a deadline that passes leaves the
+ * session whole (HD_TIMEOUT with hd_session_ok()), and the answer to the next call of the same
+ * statement, which sends nothing. A call of another one waits for that answer first and throws it
+ * away. Nothing but hd_exec may be called in between.
+ */
+void hd_exec_be_patient(struct hd_session *s, bool on);
+
+/*
+ * hd_exec for text: several statements separated by semicolons when `args` is NULL (simple query
  * protocol, one implicit transaction), one statement with parameters otherwise. For what can't be a
  * file in sql/: LISTEN, transaction control, migrations.
  */

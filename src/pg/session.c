@@ -49,6 +49,16 @@ static void ignore_notice(void *arg, const PGresult *res)
 	(void)res;
 }
 
+/* What ends an idle session comes as a notice: by then its locks may be somebody else's. */
+static void hear_the_end(void *arg, const PGresult *res)
+{
+	struct hd_session *s = arg;
+	const char *severity = PQresultErrorField(res, PG_DIAG_SEVERITY_NONLOCALIZED);
+
+	if (severity != NULL && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0))
+		s->broken = true;
+}
+
 /* Waits for events of poll(2); false when the deadline passed first. */
 static bool wait_for(int fd, short events, hd_mono deadline)
 {
@@ -230,6 +240,7 @@ static hd_status try_address(struct attempt *a, const struct hd_host *h, hd_mono
 		return status;
 	}
 	(void)PQsetnonblocking(s->conn, 1);
+	PQsetNoticeReceiver(s->conn, hear_the_end, s);
 	PQsetErrorVerbosity(s->conn, PQERRORS_DEFAULT);
 	s->heard = hd_now();
 	*ret = s;
@@ -360,6 +371,7 @@ void hd_session_close(struct hd_session *s)
 		return;
 	if (s->notified)
 		s->notified(s->notified_arg, NULL);
+	PQclear(s->kept);
 	if (!s->leaked)
 		PQfinish(s->conn);
 	hd_host_release(&s->host);

@@ -11,6 +11,9 @@ struct hd_session {
 	bool broken;
 	bool leaked; /* abandoned, but the descriptor could not be taken away from libpq */
 	int64_t shared_timeout_ms; /* statements are enclosed, with this time-out; 0: not */
+	bool patient;              /* a deadline that passes leaves the answer to a later call */
+	int owed;                  /* the statement that is not answered yet, plus one; 0: none */
+	PGresult *kept;            /* what came of its answer so far; owned */
 	hd_mono heard;             /* when the server's last bytes arrived */
 	struct hd_host host;       /* the one that answered, with its address */
 

@@ -23,15 +23,6 @@ void hd_elector_because(struct hd_elector *e, const char *format, ...)
 	va_end(args);
 }
 
-/* A name for people: the host and enough of the identity to tell two processes apart. */
-static void name_node(struct hd_elector *e)
-{
-	char host[64] = "";
-
-	(void)gethostname(host, sizeof(host) - 1);
-	(void)snprintf(e->node, sizeof(e->node), "%s-%.8s", host[0] != '\0' ? host : "node", e->id);
-}
-
 static hd_status read_wait(struct hd_elector *e, struct hd_error *err)
 {
 	int64_t ms;
@@ -59,21 +50,27 @@ static void be_ready_for_signals(const struct hd_elector *e)
 	hd_signals_setup(farewell);
 }
 
-/* What was not said depends on the way of election. */
-static void set_plan(struct hd_elector *e)
+static struct hd_candidate candidate(const struct hd_elector *e)
 {
 	const struct hd_config *c = e->config;
-
-	e->plan = (struct hd_trust_plan){
-		.heartbeat_ms = e->by_session ? 15000 : 10000,
-		.lease_ms = e->by_session ? 45000 : 30000,
-		.lost_grace_ms = c->lost_grace_ms,
-		.margin_ms = e->by_session ? 0 : c->margin_ms,
+	struct hd_candidate new = {
+		.application_name = e->application_name,
+		.role = c->role,
+		.owner = e->id,
+		.node = e->node,
+		.address = c->address,
+		.key = c->key_given ? c->key : hd_hash64(c->role),
+		.retry_ms = c->retry_ms,
+		.plan = { .lease_ms = c->lease_ms,
+		          .heartbeat_ms = c->heartbeat_ms,
+		          .lost_grace_ms = c->lost_grace_ms,
+		          .margin_ms = c->margin_ms },
+		.by_session = strcmp(c->election, "advisory") == 0,
+		.trust_session = c->trust_session,
 	};
-	if (c->heartbeat_ms != 0)
-		e->plan.heartbeat_ms = c->heartbeat_ms;
-	if (c->lease_ms != 0)
-		e->plan.lease_ms = c->lease_ms;
+
+	hd_candidate_defaults(&new.plan, new.by_session);
+	return new;
 }
 
 hd_status hd_elector_init(struct hd_elector *e, const struct hd_config *config,
@@ -83,19 +80,20 @@ hd_status hd_elector_init(struct hd_elector *e, const struct hd_config *config,
 
 	*e = (struct hd_elector){
 		.config = config,
-		.key = config->key_given ? config->key : hd_hash64(config->role),
-		.by_session = strcmp(config->election, "advisory") == 0,
 		.state = HD_ST_STANDBY,
 		.exit_source = "howdah",
 	};
-	set_plan(e);
-	st = hd_trust_check(&e->plan, err);
+	e->c = candidate(e);
+	if (config->watchdog_ms > 0 && config->command == NULL)
+		return hd_fail(err, HD_INVALID,
+		               "a watchdog has nothing to watch without a command");
+	st = hd_trust_check(&e->c.plan, err);
 	if (st == HD_OK)
 		st = read_wait(e, err);
 	if (st != HD_OK)
 		return st;
 	(void)hd_id_new(e->id);
-	name_node(e);
+	hd_candidate_node_name(e->id, e->node, sizeof(e->node));
 	(void)snprintf(e->application_name, sizeof(e->application_name), "howdah:elector:%s",
 	               config->role);
 	hd_backoff_init(&e->connect_pause, 250, 10000);
@@ -109,11 +107,11 @@ static void log_state(const struct hd_elector *e, const char *why)
 	char token[24] = "";
 	char wait[24] = "";
 
-	if (e->leader != NULL && e->leader->held)
-		(void)snprintf(token, sizeof(token), "%" PRId64, e->leader->token);
+	if (e->c.leader != NULL && e->c.leader->held)
+		(void)snprintf(token, sizeof(token), "%" PRId64, e->c.leader->token);
 	if (e->state == HD_ST_WAITING)
 		(void)snprintf(wait, sizeof(wait), "%" PRId64 "ms",
-		               hd_ms_between(hd_now(), e->wait_until));
+		               hd_ms_between(hd_now(), e->c.wait_until));
 	hd_log(e->state == HD_ST_LOST || e->state == HD_ST_LOST_ENDING ? HD_LOG_WARN : HD_LOG_INFO,
 	       HD_LOG_PAIR("state", hd_state_word(e->state)), HD_LOG_PAIR("token", token),
 	       HD_LOG_PAIR("wait", wait), HD_LOG_PAIR("reason", e->reason[0] ? e->reason : why),
@@ -221,10 +219,14 @@ int hd_elector_run(struct hd_elector *e, const char *conninfo)
 {
 	struct hd_error err;
 
-	e->conninfo = conninfo;
+	e->c.conninfo = conninfo;
 	if (hd_guard_prepare(&err) != HD_OK) {
 		hd_log_error(HD_LOG_ERROR, &err, "state", "refused", NULL);
 		return HD_EXIT_BUG;
+	}
+	if (hd_contain_choose(e->config->contain, &e->contain, &err) != HD_OK) {
+		hd_log_error(HD_LOG_ERROR, &err, "state", "refused", NULL);
+		return HD_EXIT_REFUSED;
 	}
 	e->clock_step = hd_clock_step_open();
 	log_state(e, "compete for the role");
@@ -233,8 +235,7 @@ int hd_elector_run(struct hd_elector *e, const char *conninfo)
 	if (e->state == HD_ST_REFUSED && e->exit_code == 0)
 		e->exit_code = HD_EXIT_REFUSED;
 	settle_exit(e);
-	hd_elector_disconnect(e);
-	hd_leader_free(e->leader);
+	hd_candidate_release(&e->c);
 	log_end(e);
 	return e->exit_code;
 }

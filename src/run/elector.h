@@ -9,11 +9,9 @@
 
 #include "app/config.h"
 #include "base/backoff.h"
-#include "core/election.h"
-#include "core/trust.h"
-#include "feature/leader.h"
+#include "feature/candidate.h"
+#include "run/contain.h"
 #include "run/guard_link.h"
-#include <howdah/probe.h>
 
 #define HD_RESTARTS_MOST 10 /* of the command, within HD_RESTARTS_MS */
 #define HD_RESTARTS_MS   (10 * 60 * 1000)
@@ -21,11 +19,8 @@
 struct hd_elector {
 	/* What it was told. */
 	const struct hd_config *config;
-	const char *conninfo; /* NULL: libpq's environment */
-	int64_t key;
-	struct hd_trust_plan plan;
-	bool by_session; /* --election advisory: the claim dies with its session */
-	bool one_shot;   /* --wait */
+	enum hd_contain contain;
+	bool one_shot; /* --wait */
 	hd_mono one_shot_until;
 	char id[33];
 	char node[96];
@@ -33,18 +28,11 @@ struct hd_elector {
 
 	/* Where it is. */
 	enum hd_state state;
-	char reason[256];     /* of the last change, for the log */
-	hd_mono wait_until;   /* WAITING: the take-over wait */
-	hd_mono rest_until;   /* RESTING */
-	hd_mono look_due;     /* the next read of the row */
-	int64_t notice_token; /* a death notice that could not be delivered yet; 0: none */
+	char reason[256];   /* of the last change, for the log */
+	hd_mono rest_until; /* RESTING */
 
 	/* The claim. */
-	struct hd_session *session;
-	struct hd_probe_report probe;
-	struct hd_leader *leader;
-	struct hd_trust trust;
-	bool reached;   /* the database, once at least */
+	struct hd_candidate c;
 	int clock_step; /* readable when the wall clock was set; -1: none */
 	struct hd_backoff connect_pause;
 	hd_mono connect_due;
@@ -52,6 +40,7 @@ struct hd_elector {
 	/* The command. */
 	struct hd_guard guard;
 	bool guarded;      /* a guard lives, or left something behind */
+	bool guard_stops;  /* it has begun a stop by itself: the watchdog */
 	bool guard_silent; /* it died or hangs: end it and sweep at once */
 	bool survivors_named;
 	bool sweeping; /* something of the command could not be ended yet */
@@ -92,10 +81,6 @@ void hd_elector_reap(struct hd_elector *e);
 
 /* elector_session.c: false when there is none yet; then connect_due says when to try again. */
 bool hd_elector_connect(struct hd_elector *e, enum hd_event *ret_event);
-void hd_elector_disconnect(struct hd_elector *e); /* the claim is over */
-void hd_elector_hang_up(struct hd_elector *e);    /* only the session is: for lease rows */
-/* Another session for a lease row that is held: at once, without a probe. */
-hd_status hd_elector_call_again(struct hd_elector *e, hd_mono deadline, struct hd_error *err);
 
 /* elector_wait.c: waits for the next event of the present state. */
 enum hd_event hd_elector_next(struct hd_elector *e);
@@ -108,7 +93,5 @@ bool hd_elector_start_command(struct hd_elector *e, enum hd_event *ret_event);
 enum hd_event hd_elector_term(struct hd_elector *e);
 enum hd_event hd_elector_beat_if_due(struct hd_elector *e);
 bool hd_elector_session_lives(struct hd_elector *e); /* false: `reason` says why */
-
-#define HD_EV_NONE HD_EV_COUNT
 
 #endif

@@ -13,68 +13,34 @@
 #define GUARD_START_MS 5000
 #define GUARD_SLACK_MS 2000 /* a guard that has not answered this long after it should is hung */
 
-/* On a session of its own, without a probe: nothing but one statement is sent on it. */
 static void deliver_notice(struct hd_elector *e)
 {
-	struct hd_session_options o;
-	struct hd_session *s = NULL;
-	struct hd_leader_options lo = { .role = e->config->role, .owner = e->id };
-	hd_mono deadline = hd_after(hd_now(), RELEASE_MS);
 	struct hd_error err;
-	hd_status st;
 
 	/* A name look-up can't be bounded: from here on a signal ends it. */
 	hd_signals_exit_at_once();
-	hd_session_options_init(&o);
-	o.conninfo = e->conninfo;
-	o.application_name = e->application_name;
-	st = hd_session_open(&o, deadline, &s, &err);
-	if (st == HD_OK)
-		st = hd_leader_notice(s, &lo, e->notice_token, "the command is dead", deadline,
-		                      &err);
-	if (st == HD_OK)
-		e->notice_token = 0;
-	else
+	if (hd_candidate_deliver(&e->c, hd_after(hd_now(), RELEASE_MS), &err) != HD_OK)
 		hd_log_error(HD_LOG_WARN, &err, "event", "death notice not delivered", NULL);
-	hd_session_close(s);
 }
 
 /* Gives the role back. What can't be said on this session becomes a death notice. */
 static bool release(struct hd_elector *e, bool led, const char *reason)
 {
 	struct hd_error err;
-	int64_t token = e->leader->token;
-	hd_status st = HD_LOST;
 
 	HD_POINT("elector-before-release");
-	if (e->session != NULL)
-		st =
-		    e->leader->ops->resign(e->leader, reason, hd_after(hd_now(), RELEASE_MS), &err);
-	else
-		(void)hd_fail(&err, HD_LOST, "there is no session at this moment");
-	if (st == HD_OK)
+	if (hd_candidate_resign(&e->c, led, reason, hd_after(hd_now(), RELEASE_MS), &err))
 		return true;
 	hd_log_error(HD_LOG_WARN, &err, "event", "release failed", NULL);
-	hd_elector_disconnect(e);
-	if (led)
-		e->notice_token = token;
 	return false;
 }
 
 static bool act_start(struct hd_elector *e, enum hd_event *ret_event)
 {
 	struct hd_error err;
-	hd_status st;
 
 	HD_POINT("elector-before-led");
-	hd_trust_beat(&e->trust, hd_now());
-	st = e->session != NULL ? HD_OK
-	                        : hd_elector_call_again(e, hd_trust_beat_deadline(&e->trust), &err);
-	if (st == HD_OK)
-		st = hd_leader_led(e->leader, hd_trust_beat_deadline(&e->trust), &err);
-	if (st == HD_OK && !hd_trust_beat_good(&e->trust, hd_now()))
-		st = hd_fail(&err, HD_LOST, "the lease ended while this node waited");
-	if (st != HD_OK) {
+	if (!hd_candidate_led(&e->c, hd_candidate_far(), &err)) {
 		hd_elector_because(e, "%s", err.message);
 		*ret_event = HD_EV_LOSS;
 		return true;
@@ -91,18 +57,21 @@ bool hd_elector_start_command(struct hd_elector *e, enum hd_event *ret_event)
 		.argv = e->config->command,
 		.role = e->config->role,
 		.node = e->node,
-		.token = e->leader->token,
-		.trusted_until = e->trust.trusted_until,
-		.lost_grace_ms = (int)e->plan.lost_grace_ms,
+		.token = e->c.leader->token,
+		.trusted_until = e->c.trust.trusted_until,
+		.lost_grace_ms = (int)e->c.plan.lost_grace_ms,
 		.kill_margin_ms = HD_KILL_MARGIN_MS,
 		/* A row outlives its session: only the trust counts. */
-		.lease_fd = e->by_session ? hd_session_socket(e->session) : -1,
+		.lease_fd = e->c.by_session ? hd_session_socket(e->c.session) : -1,
+		.watchdog_ms = (int)e->config->watchdog_ms,
+		.contain = e->contain,
 	};
 	struct hd_error err;
 
 	e->restarting = false;
+	e->guard_stops = false;
 	if (hd_guard_start(&start,
-	                   hd_earlier(hd_after(hd_now(), GUARD_START_MS), e->trust.trusted_until),
+	                   hd_earlier(hd_after(hd_now(), GUARD_START_MS), e->c.trust.trusted_until),
 	                   &e->guard, &err) == HD_OK) {
 		e->guarded = true;
 		e->guard_silent = false;
@@ -128,7 +97,7 @@ static bool act_give_up(struct hd_elector *e, enum hd_event *ret_event)
 static bool act_drop(struct hd_elector *e, enum hd_event *ret_event)
 {
 	(void)ret_event;
-	hd_elector_disconnect(e);
+	hd_candidate_disconnect(&e->c);
 	return false;
 }
 
@@ -151,7 +120,7 @@ static bool act_stop(struct hd_elector *e, enum hd_event *ret_event)
 	e->stop_until =
 	    hd_after(hd_now(), e->config->grace_ms + HD_KILL_MARGIN_MS + GUARD_SLACK_MS);
 	/* A signal that came while a guard lived was passed on by its handler. */
-	if (!hd_signals_stop_sent())
+	if (!hd_signals_stop_sent() && !e->guard_stops)
 		send_order(e,
 		           hd_guard_stop(&e->guard,
 		                         hd_signals_stop() != 0 ? hd_signals_stop() : SIGTERM,
@@ -169,7 +138,7 @@ static bool act_end(struct hd_elector *e, enum hd_event *ret_event)
 		return false;
 	/* Whoever takes the role may wait no longer than lost-grace and the kill margin: a guard
 	   that hangs is ended early enough for the sweep to be over by then. */
-	e->stop_until = hd_after(hd_now(), e->plan.lost_grace_ms + HD_KILL_MARGIN_MS / 2);
+	e->stop_until = hd_after(hd_now(), e->c.plan.lost_grace_ms + HD_KILL_MARGIN_MS / 2);
 	send_order(e, hd_guard_lose(&e->guard, &err), &err);
 	return false;
 }
@@ -183,23 +152,20 @@ static bool act_release(struct hd_elector *e, enum hd_event *ret_event)
 	return false;
 }
 
-/*
- * The tree is dead and the role is lost. When the session still lives (it was the guard that died),
- * an ordinary release says more than a notice; else a later session delivers the notice.
- */
+/* The tree is dead and the role is lost. */
 static bool act_notice(struct hd_elector *e, enum hd_event *ret_event)
 {
+	struct hd_error err = { 0 };
+
 	(void)ret_event;
-	if (e->leader != NULL && e->leader->held && e->session != NULL &&
-	    hd_session_ok(e->session) && release(e, true, "lost: its guard or its time ran out")) {
+	if (hd_candidate_bury(&e->c, hd_after(hd_now(), RELEASE_MS), &err)) {
 		if (e->state == HD_ST_STANDBY)
-			hd_elector_disconnect(e);
+			hd_candidate_disconnect(&e->c);
 		return false;
 	}
-	if (e->leader != NULL)
-		e->notice_token = e->leader->token;
-	hd_elector_disconnect(e);
-	if (e->state == HD_ST_ENDED && e->notice_token != 0)
+	if (err.message[0] != '\0')
+		hd_log_error(HD_LOG_WARN, &err, "event", "release failed", NULL);
+	if (e->state == HD_ST_ENDED && e->c.notice_token != 0)
 		deliver_notice(e);
 	return false;
 }

@@ -3,6 +3,7 @@
 #include "app/exit.h"
 #include "app/log.h"
 #include "base/base.h"
+#include "base/duration.h"
 #include "base/error.h"
 #include "base/ids.h"
 #include "run/elector.h"
@@ -13,8 +14,6 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#define CALL_MS              10000
-#define BEAT_AGAIN_MS        200
 #define SWEEP_AGAIN_MS       1000
 #define OVERSLEPT_MS         1000
 #define RESTART_FORGOTTEN_MS 60000 /* a command that ran this long did start well */
@@ -36,100 +35,56 @@ bool hd_elector_session_lives(struct hd_elector *e)
 {
 	struct hd_error err;
 
-	if (e->session == NULL || hd_session_check(e->session, &err) == HD_OK)
+	if (hd_candidate_lives(&e->c, &err))
 		return true;
-	if (!e->by_session) {
-		hd_elector_hang_up(e);
-		e->trust.beat_due = hd_now(); /* another session, before the trust ends */
-		return true;
-	}
-	hd_elector_because(e, "the session is lost: %s", err.message);
+	hd_elector_because(e, "%s", err.message);
 	return false;
 }
 
-static hd_status beat(struct hd_elector *e, hd_mono deadline, struct hd_leader_answer *ret,
-                      struct hd_error *err)
+/* What the candidate found out, as this node takes it. */
+static enum hd_event taken_as(struct hd_elector *e, enum hd_event event, const struct hd_error *err)
 {
-	hd_status st = HD_OK;
-
-	if (e->session == NULL)
-		st = hd_elector_call_again(e, deadline, err);
-	if (st == HD_OK)
-		st = e->leader->ops->attempt(e->leader, deadline, ret, err);
-	if (st != HD_OK && !e->by_session && (e->session == NULL || !hd_session_ok(e->session)))
-		hd_elector_hang_up(e);
-	return st;
-}
-
-/* A statement that was cancelled costs nothing yet; a lease row survives its session as well. */
-static bool may_beat_again(const struct hd_elector *e, hd_status st)
-{
-	return st == HD_RETRY ||
-	       (!e->by_session && st != HD_OK && st != HD_REFUSED && st != HD_INVALID);
+	if (event != HD_EV_LOSS)
+		return event;
+	hd_elector_because(e, "%s", err->message);
+	return loss(e);
 }
 
 enum hd_event hd_elector_beat_if_due(struct hd_elector *e)
 {
-	struct hd_leader_answer answer = { 0 };
-	struct hd_error err = { 0 };
-	hd_mono now = hd_now();
-	hd_status st;
+	struct hd_error err;
+	hd_mono until = e->c.trust.trusted_until;
+	enum hd_event event;
 
-	if (hd_before(now, e->trust.beat_due))
+	if (hd_before(hd_now(), e->c.trust.beat_due))
 		return HD_EV_NONE;
 	if (e->guarded && !hd_guard_answered(&e->guard)) {
 		hd_elector_because(e, "the guard did not answer since the last heartbeat");
 		e->guard_silent = true;
 		return loss(e);
 	}
-	hd_trust_beat(&e->trust, now);
-	st = beat(e, hd_trust_beat_deadline(&e->trust), &answer, &err);
-	now = hd_now();
-	if (may_beat_again(e, st) && hd_before(now, e->trust.trusted_until)) {
+	event = hd_candidate_beat(&e->c, hd_candidate_far(), &err);
+	if (event == HD_EV_NONE && err.status == HD_RETRY)
 		hd_log_error(HD_LOG_WARN, &err, "event", "heartbeat again", NULL);
-		e->trust.beat_due = hd_after(now, BEAT_AGAIN_MS);
-		return HD_EV_NONE;
-	}
-	if (st != HD_OK || !answer.held) {
-		hd_elector_because(e, "heartbeat: %s", st != HD_OK ? err.message : answer.why);
-		return loss(e);
-	}
-	if (!hd_trust_beat_good(&e->trust, now)) {
-		hd_elector_because(e, "the heartbeat was answered after the lease had ended");
-		return loss(e);
-	}
-	if (e->guarded)
-		e->guard_silent = hd_guard_trust(&e->guard, e->trust.trusted_until, &err) != HD_OK;
+	if (event != HD_EV_LOSS && e->guarded && hd_before(until, e->c.trust.trusted_until))
+		e->guard_silent =
+		    hd_guard_trust(&e->guard, e->c.trust.trusted_until, &err) != HD_OK;
 	if (e->guard_silent) {
 		hd_elector_because(e, "the guard can't be told: %s", err.message);
 		return loss(e);
 	}
-	return answer.paused ? HD_EV_PAUSE : answer.resign ? HD_EV_RESIGN : HD_EV_NONE;
+	return taken_as(e, event, &err);
 }
 
 /* A leader does not listen: it reads the row for what an operator asks. */
 static enum hd_event look_if_due(struct hd_elector *e)
 {
-	struct hd_leader_look seen;
 	struct hd_error err;
+	hd_mono deadline = hd_after(hd_now(), HD_CANDIDATE_CALL_MS);
 
-	if (e->state != HD_ST_LEADING || e->session == NULL || hd_before(hd_now(), e->look_due))
+	if (e->state != HD_ST_LEADING)
 		return HD_EV_NONE;
-	e->look_due = hd_after(hd_now(), e->config->retry_ms);
-	if (hd_leader_look(e->leader,
-	                   hd_earlier(hd_after(hd_now(), CALL_MS), e->trust.trusted_until), &seen,
-	                   &err) != HD_OK) {
-		/* Cancelled, say, or a session that a row outlives: the heartbeat will tell. */
-		if (hd_session_ok(e->session) || !e->by_session)
-			return HD_EV_NONE;
-		hd_elector_because(e, "reading the role: %s", err.message);
-		return loss(e);
-	}
-	if (!seen.owned_by_me || seen.closing) {
-		hd_elector_because(e, "the role was taken over");
-		return loss(e);
-	}
-	return seen.paused ? HD_EV_PAUSE : seen.resign ? HD_EV_RESIGN : HD_EV_NONE;
+	return taken_as(e, hd_candidate_look(&e->c, deadline, &err), &err);
 }
 
 /* --restart: again, with a pause, unless it ended too often. False: this was the last time. */
@@ -218,16 +173,46 @@ static const char *loss_text(int64_t how)
 	return how > 0 && how < (int64_t)HD_ARRAY_SIZE(texts) ? texts[how] : "the guard";
 }
 
+static void command_started(struct hd_elector *e, long long pid)
+{
+	char text[24];
+
+	e->started = hd_now();
+	(void)snprintf(text, sizeof(text), "%lld", pid);
+	hd_log(HD_LOG_INFO, "event", "command started", "pid", text, "contain",
+	       hd_contain_word(e->contain), NULL);
+}
+
+/*
+ * The command did not ping, and the guard is ending it: as if somebody had asked this node to hand
+ * over. A one-shot node does not compete again, so it ends.
+ */
+static enum hd_event silent(struct hd_elector *e, int64_t interval_ms)
+{
+	char text[HD_DURATION_TEXT];
+
+	if (e->state != HD_ST_LEADING)
+		return HD_EV_NONE;
+	e->guard_stops = true;
+	if (interval_ms > 0)
+		hd_elector_because(e, "watchdog: no ping for %s",
+		                   hd_duration_format(interval_ms, text, sizeof(text)));
+	else
+		hd_elector_because(e, "watchdog: triggered by the command");
+	if (!e->one_shot)
+		return HD_EV_RESIGN;
+	e->exit_code = HD_EXIT_LOST;
+	return HD_EV_SIGNAL;
+}
+
 static enum hd_event reported(struct hd_elector *e, const struct hd_guard_message *m)
 {
-	char pid[24];
-
 	switch ((enum hd_guard_report)m->kind) {
 	case HD_GUARD_STARTED:
-		e->started = hd_now();
-		(void)snprintf(pid, sizeof(pid), "%lld", (long long)m->value);
-		hd_log(HD_LOG_INFO, "event", "command started", "pid", pid, NULL);
+		command_started(e, (long long)m->value);
 		return HD_EV_NONE;
+	case HD_GUARD_SILENT:
+		return silent(e, m->value);
 	case HD_GUARD_NO_START:
 		e->cannot_run = (int)m->value;
 		hd_elector_because(e, "can't run %s: %s", e->config->command[0],
@@ -314,10 +299,10 @@ static enum hd_event asked(struct hd_elector *e)
 
 static hd_mono next_due(const struct hd_elector *e)
 {
-	hd_mono until = losing(e) ? e->stop_until : e->trust.beat_due;
+	hd_mono until = losing(e) ? e->stop_until : e->c.trust.beat_due;
 
 	if (e->state == HD_ST_LEADING)
-		until = hd_earlier(until, e->look_due);
+		until = hd_earlier(until, e->c.look_due);
 	else if (e->guarded)
 		until = hd_earlier(until, e->stop_until);
 	if (e->sweeping)
@@ -336,7 +321,7 @@ static void sleep_until_something(struct hd_elector *e)
 	struct pollfd p[] = {
 		{ .fd = hd_signals_fd(), .events = POLLIN },
 		{ .fd = e->guarded && !e->sweeping ? e->guard.channel : -1, .events = POLLIN },
-		{ .fd = losing(e) || e->session == NULL ? -1 : hd_session_socket(e->session),
+		{ .fd = losing(e) || e->c.session == NULL ? -1 : hd_session_socket(e->c.session),
 		  .events = POLLIN },
 		{ .fd = e->clock_step, .events = POLLIN },
 	};
@@ -348,7 +333,7 @@ static void sleep_until_something(struct hd_elector *e)
 	(void)poll(p, HD_ARRAY_SIZE(p), hd_ms_left(until));
 	if (hd_clock_step_seen(e->clock_step) || hd_ms_between(until, hd_now()) > OVERSLEPT_MS) {
 		hd_log(HD_LOG_WARN, "event", "time stood still or was set", NULL);
-		e->trust.beat_due = hd_now();
+		e->c.trust.beat_due = hd_now();
 	}
 }
 

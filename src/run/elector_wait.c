@@ -9,17 +9,15 @@
 #include <poll.h>
 #include <stdio.h>
 
-#define CALL_MS 10000 /* one call of a stand-by; a leader's heartbeat has its own deadline */
-
 /* The exit code of a one-shot node whose time is up. */
 static void time_is_up(struct hd_elector *e)
 {
-	e->exit_code =
-	    e->state == HD_ST_PAUSED ? HD_EXIT_REFUSED
-	    : !e->reached            ? HD_EXIT_UNAVAILABLE
-	    : e->probe.verdict == HD_VERDICT_STANDBY || e->probe.verdict == HD_VERDICT_INCONCLUSIVE
-		? HD_EXIT_REFUSED
-		: HD_EXIT_NOT_HELD;
+	e->exit_code = e->state == HD_ST_PAUSED ? HD_EXIT_REFUSED
+	               : !e->c.reached          ? HD_EXIT_UNAVAILABLE
+	               : e->c.probe.verdict == HD_VERDICT_STANDBY ||
+	                       e->c.probe.verdict == HD_VERDICT_INCONCLUSIVE
+	                   ? HD_EXIT_REFUSED
+	                   : HD_EXIT_NOT_HELD;
 	hd_elector_because(e, "no command was started within --wait %s", e->config->wait);
 }
 
@@ -38,17 +36,18 @@ static void doze(struct hd_elector *e, hd_mono until)
 
 	if (e->one_shot)
 		until = hd_earlier(until, e->one_shot_until);
-	if (e->session != NULL)
-		p.fd = hd_session_socket(e->session);
+	if (e->c.session != NULL)
+		p.fd = hd_session_socket(e->c.session);
 	while (poll(&p, 1, hd_ms_left(until)) < 0 && errno == EINTR)
 		hd_elector_reap(e);
 	hd_elector_reap(e);
 }
 
-static enum hd_event lost(struct hd_elector *e, const char *what, const struct hd_error *err)
+static enum hd_event because(struct hd_elector *e, enum hd_event event, const struct hd_error *err)
 {
-	hd_elector_because(e, "%s: %s", what, err->message);
-	return HD_EV_LOSS;
+	if (err->message[0] != '\0')
+		hd_elector_because(e, "%s", err->message);
+	return event;
 }
 
 static void say_blocker(void *arg, const char *line)
@@ -62,11 +61,13 @@ static enum hd_event unblock(struct hd_elector *e, const struct hd_error *why)
 {
 	struct hd_error err;
 	int ended = 0;
+	enum hd_event event;
 
 	hd_log_error(HD_LOG_WARN, why, "event", "take-over blocked", NULL);
-	if (hd_leader_unblock(e->leader, say_blocker, NULL, hd_after(hd_now(), CALL_MS), &ended,
-	                      &err) != HD_OK)
-		return lost(e, "looking for what blocks the take-over", &err);
+	event = hd_candidate_unblock(&e->c, say_blocker, NULL,
+	                             hd_after(hd_now(), HD_CANDIDATE_CALL_MS), &ended, &err);
+	if (event != HD_EV_NONE)
+		return because(e, event, &err);
 	if (ended == 0)
 		doze(e, hd_after(hd_now(), e->config->retry_ms));
 	return HD_EV_NONE;
@@ -74,36 +75,17 @@ static enum hd_event unblock(struct hd_elector *e, const struct hd_error *why)
 
 static enum hd_event attempt(struct hd_elector *e, struct hd_leader_answer *ret)
 {
-	struct hd_error err = { 0 };
+	struct hd_error err;
 	/* The server bounds a take-over by statement_timeout, one lease; the client a little later.
 	 */
-	hd_mono deadline = hd_after(hd_now(), e->plan.lease_ms + CALL_MS);
-	hd_status st = e->leader->ops->attempt(e->leader, deadline, ret, &err);
+	hd_mono deadline = hd_after(hd_now(), e->c.plan.lease_ms + HD_CANDIDATE_CALL_MS);
+	enum hd_event event = hd_candidate_attempt(&e->c, deadline, ret, &err);
 
-	switch (st) {
-	case HD_OK:
-		return HD_EV_NONE;
-	case HD_RETRY:
+	if (event == HD_EV_NONE && err.status == HD_RETRY)
 		return unblock(e, &err);
-	case HD_REFUSED:
-	case HD_INVALID:
+	if (event == HD_EV_REFUSED)
 		hd_log_error(HD_LOG_ERROR, &err, "state", "refused", NULL);
-		hd_elector_because(e, "%s", err.message);
-		return HD_EV_REFUSED;
-	default:
-		return lost(e, "the session is lost", &err);
-	}
-}
-
-static void begin_wait(struct hd_elector *e, const struct hd_leader_answer *answer)
-{
-	struct hd_takeover t = hd_takeover_wait(&answer->led, e->plan.lease_ms);
-	hd_mono now = hd_now();
-
-	hd_trust_begin(&e->trust, &e->plan, answer->sent);
-	e->wait_until = hd_after(now, t.wait_ms);
-	e->look_due = hd_after(now, e->config->retry_ms);
-	hd_elector_because(e, "%s", t.reason);
+	return because(e, event, &err);
 }
 
 static void warn_of_many(int roles)
@@ -135,41 +117,15 @@ static enum hd_event next_standby(struct hd_elector *e)
 	warn_of_many(answer.roles);
 	if (event != HD_EV_NONE)
 		return event;
-	if (answer.taken) {
-		begin_wait(e, &answer);
-		return HD_EV_TAKEN;
-	}
-	if (answer.paused) {
-		hd_elector_because(e, "paused: %s", answer.why);
-		return HD_EV_PAUSE;
-	}
 	if (is_time_up(e))
 		return HD_EV_TIME_UP;
 	doze(e, hd_after(hd_now(), hd_jitter(e->config->retry_ms, hd_random64())));
 	return HD_EV_NONE;
 }
 
-/* Reads the row; a lost session is an event, anything else in it is for the caller. */
-static enum hd_event look(struct hd_elector *e, struct hd_leader_look *ret)
-{
-	struct hd_error err;
-	hd_status st = hd_leader_look(e->leader, hd_after(hd_now(), CALL_MS), ret, &err);
-
-	e->look_due = hd_after(hd_now(), e->config->retry_ms);
-	if (st == HD_OK)
-		return HD_EV_NONE;
-	/* A row that is held outlives its session; the heartbeat opens another one. */
-	if (e->by_session || !e->leader->held)
-		return lost(e, "reading the role", &err);
-	*ret = (struct hd_leader_look){ 0 };
-	if (!hd_session_ok(e->session))
-		hd_elector_hang_up(e);
-	return HD_EV_NONE;
-}
-
 static enum hd_event next_paused(struct hd_elector *e)
 {
-	struct hd_leader_look seen;
+	struct hd_error err;
 	enum hd_event event;
 
 	if (is_time_up(e))
@@ -179,12 +135,11 @@ static enum hd_event next_paused(struct hd_elector *e)
 			doze(e, e->connect_due);
 		return event;
 	}
-	event = look(e, &seen);
+	e->c.look_due = hd_now();
+	event = hd_candidate_look_paused(&e->c, hd_after(hd_now(), HD_CANDIDATE_CALL_MS), &err);
 	if (event != HD_EV_NONE)
-		return event;
-	if (!seen.paused)
-		return HD_EV_RESUME;
-	doze(e, e->look_due);
+		return because(e, event, &err);
+	doze(e, e->c.look_due);
 	return HD_EV_NONE;
 }
 
@@ -195,34 +150,26 @@ static enum hd_event next_resting(struct hd_elector *e)
 	if (is_time_up(e))
 		return HD_EV_TIME_UP;
 	doze(e, e->rest_until);
-	return e->session == NULL || hd_elector_session_lives(e) ? HD_EV_NONE : HD_EV_LOSS;
+	return hd_elector_session_lives(e) ? HD_EV_NONE : HD_EV_LOSS;
 }
 
 /* The role is ours, no command runs: heartbeats keep it while the old leader may still run. */
 static enum hd_event next_waiting(struct hd_elector *e)
 {
-	struct hd_leader_look seen;
+	struct hd_error err;
 	enum hd_event event;
 
-	if (!hd_before(hd_now(), e->wait_until))
+	if (!hd_before(hd_now(), e->c.wait_until))
 		return HD_EV_WAIT_OVER;
 	if (is_time_up(e))
 		return HD_EV_TIME_UP;
 	event = hd_elector_beat_if_due(e);
 	if (event != HD_EV_NONE)
 		return event;
-	if (e->session != NULL && !hd_before(hd_now(), e->look_due)) {
-		event = look(e, &seen);
-		if (event != HD_EV_NONE)
-			return event;
-		if (seen.paused)
-			return HD_EV_PAUSE;
-		if (seen.resign)
-			return HD_EV_RESIGN;
-		if (seen.clear)
-			return HD_EV_WAIT_OVER;
-	}
-	doze(e, hd_earlier(e->wait_until, hd_earlier(e->look_due, e->trust.beat_due)));
+	event = hd_candidate_look_waiting(&e->c, hd_after(hd_now(), HD_CANDIDATE_CALL_MS), &err);
+	if (event != HD_EV_NONE)
+		return because(e, event, &err);
+	doze(e, hd_earlier(e->c.wait_until, hd_earlier(e->c.look_due, e->c.trust.beat_due)));
 	return hd_elector_session_lives(e) ? HD_EV_NONE : HD_EV_LOSS;
 }
 

@@ -2,11 +2,13 @@
 
 #include "app/exit.h"
 #include "app/log.h"
+#include "app/pidns.h"
 #include "base/base.h"
 #include "base/error.h"
 #include "base/point.h"
 #include "run/guard_plan.h"
 #include "run/guard_state.h"
+#include "run/signals.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,24 +16,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-
-/* The elector forwards what matters; from anybody else's signals the guard must not end or stop. */
-static void block_signals(void)
-{
-	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP };
-	sigset_t set;
-
-	(void)sigfillset(&set);
-	for (size_t i = 0; i < HD_ARRAY_SIZE(faults); i++)
-		(void)sigdelset(&set, faults[i]);
-	(void)sigprocmask(SIG_SETMASK, &set, NULL);
-}
 
 static int open_deaths(void)
 {
@@ -55,9 +46,12 @@ static hd_status setup(struct hd_guard_state *g, struct hd_error *err)
 	*g = (struct hd_guard_state){ .timer = -1, .deaths = -1 };
 	g->command = (struct hd_child){ .pidfd = -1, .exec_fd = -1 };
 	g->held.fd = -1;
+	g->watchdog.fd = -1;
 	g->channel = adopt(HD_GUARD_FD_CHANNEL);
 	g->lease = adopt(HD_GUARD_FD_LEASE);
-	block_signals();
+	g->cgroup = adopt(HD_GUARD_FD_CGROUP);
+	/* The elector forwards what matters. */
+	hd_signals_block();
 	if (g->channel < 0)
 		return hd_fail(err, HD_INVALID, "a guard is started by an elector, not by hand");
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
@@ -71,6 +65,12 @@ static hd_status setup(struct hd_guard_state *g, struct hd_error *err)
 		.lost_grace_ms = g->plan->lost_grace_ms,
 		.kill_margin_ms = g->plan->kill_margin_ms,
 	};
+	if (g->plan->contain == HD_CONTAIN_PIDNS && (errno = hd_pidns_enter()) != 0)
+		return hd_fail_errno(err, HD_REFUSED, "no pid namespace for the command");
+	if (g->plan->watchdog_ms > 0)
+		st = hd_watchdog_init(&g->watchdog, g->plan->watchdog_ms, err);
+	if (st != HD_OK)
+		return st;
 	hd_terminal_init(&g->terminal, g->plan->terminal_owner);
 	g->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	g->deaths = open_deaths();
@@ -79,27 +79,59 @@ static hd_status setup(struct hd_guard_state *g, struct hd_error *err)
 	return hd_held_init(&g->held, err);
 }
 
+/* What the command finds in its environment; the pid is written when it has one. */
+struct variables {
+	char role[80], node[64], token[64], held_fd[64];
+	char notify[96], usec[64], pid[32 + HD_SPAWN_PID_ROOM];
+	const char *list[8];
+};
+
+#define PID_VARIABLE "WATCHDOG_PID="
+
+static void fill_variables(const struct hd_guard_state *g, struct variables *v)
+{
+	size_t n = 0;
+
+	(void)snprintf(v->role, sizeof(v->role), "HOWDAH_ROLE=%s", g->plan->role);
+	(void)snprintf(v->node, sizeof(v->node), "HOWDAH_NODE=%s", g->plan->node);
+	(void)snprintf(v->token, sizeof(v->token), "HOWDAH_TOKEN=%" PRId64, g->plan->token);
+	(void)snprintf(v->held_fd, sizeof(v->held_fd), HD_HELD_ENV "=%d", HD_HELD_NUMBER);
+	v->list[n++] = v->role;
+	v->list[n++] = v->node;
+	v->list[n++] = v->token;
+	v->list[n++] = v->held_fd;
+	if (g->watchdog.fd >= 0) {
+		(void)snprintf(v->notify, sizeof(v->notify), "NOTIFY_SOCKET=%s", g->watchdog.name);
+		(void)snprintf(v->usec, sizeof(v->usec), "WATCHDOG_USEC=%" PRId64,
+		               g->watchdog.interval_ms * 1000);
+		(void)snprintf(v->pid, sizeof(v->pid), PID_VARIABLE);
+		v->list[n++] = v->notify;
+		v->list[n++] = v->usec;
+		v->list[n++] = v->pid;
+	}
+	v->list[n] = NULL;
+}
+
 static void start_command(struct hd_guard_state *g)
 {
 	const struct hd_spawn_fd held = { g->held.fd, HD_HELD_NUMBER };
-	char role[sizeof(g->plan->role) + 16], node[sizeof(g->plan->node) + 16];
-	char token[64], held_fd[64];
-	const char *const env[] = { role, node, token, held_fd, NULL };
 	struct hd_spawn_options o;
+	struct variables v;
 
-	(void)snprintf(role, sizeof(role), "HOWDAH_ROLE=%s", g->plan->role);
-	(void)snprintf(node, sizeof(node), "HOWDAH_NODE=%s", g->plan->node);
-	(void)snprintf(token, sizeof(token), "HOWDAH_TOKEN=%" PRId64, g->plan->token);
-	(void)snprintf(held_fd, sizeof(held_fd), HD_HELD_ENV "=%d", HD_HELD_NUMBER);
+	fill_variables(g, &v);
 	hd_spawn_options_init(&o);
 	o.argv = g->argv;
-	o.env = env;
+	o.env = v.list;
+	o.own_pid = g->watchdog.fd >= 0 ? v.pid + strlen(PID_VARIABLE) : NULL;
 	o.fds = &held;
 	o.nfds = 1;
 	o.own_group = true;
 	o.terminal = g->terminal.fd;
 	o.death_signal = SIGKILL;
+	o.cgroup = g->cgroup;
+	o.pidns = g->plan->contain == HD_CONTAIN_PIDNS;
 	HD_POINT("guard-before-spawn");
+	hd_watchdog_start(&g->watchdog);
 	if (hd_spawn_begin(&o, &g->command, NULL) != HD_OK) {
 		g->start_error = EAGAIN;
 		return;
@@ -112,7 +144,7 @@ static void start_command(struct hd_guard_state *g)
 /* Set again only when it changed: a timer that needs no care wakes nobody. */
 static void arm_timer(struct hd_guard_state *g)
 {
-	hd_mono due = hd_ending_due(&g->ending);
+	hd_mono due = hd_guard_due(g);
 	struct itimerspec at = { 0 };
 
 	if (due.ns == g->armed.ns)
@@ -163,16 +195,23 @@ static void on_deaths(struct hd_guard_state *g)
 	(void)hd_tree_reap(&g->tree, true);
 }
 
+/* Only wakes: hd_guard_on_time() reads, and judges. */
+static void on_notify(HD_UNUSED struct hd_guard_state *g)
+{
+}
+
 static void watch(struct hd_guard_state *g)
 {
 	static void (*const acts[])(struct hd_guard_state *) = {
-		on_channel, on_lease, on_timer, on_deaths, hd_guard_settle, hd_guard_finish,
+		on_channel, on_lease,        on_timer,        on_deaths,
+		on_notify,  hd_guard_settle, hd_guard_finish,
 	};
 	struct pollfd fds[HD_ARRAY_SIZE(acts)] = {
 		{ .fd = g->channel, .events = POLLIN },
 		{ .fd = g->lease, .events = POLLRDHUP },
 		{ .fd = g->timer, .events = POLLIN },
 		{ .fd = g->deaths, .events = POLLIN },
+		{ .fd = g->ending.phase == HD_ENDING_NONE ? g->watchdog.fd : -1, .events = POLLIN },
 		{ .fd = g->command.exec_fd, .events = POLLIN },
 		{ .fd = g->command.pidfd, .events = POLLIN },
 	};
@@ -188,6 +227,7 @@ static void release(struct hd_guard_state *g)
 {
 	hd_spawn_close(&g->command);
 	hd_held_release(&g->held);
+	hd_watchdog_release(&g->watchdog);
 	free(g->argv);
 }
 

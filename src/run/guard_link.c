@@ -1,5 +1,6 @@
 #include "run/guard_link.h"
 
+#include "app/cgroup.h"
 #include "app/exit.h"
 #include "base/base.h"
 #include "base/error.h"
@@ -46,6 +47,8 @@ static hd_status make_plan(const struct hd_guard_start *s, pid_t terminal_owner,
 		.lost_grace_ms = s->lost_grace_ms,
 		.kill_margin_ms = s->kill_margin_ms,
 		.terminal_owner = terminal_owner,
+		.watchdog_ms = s->watchdog_ms,
+		.contain = (int32_t)s->contain,
 		.token = s->token,
 		.trusted_until = s->trusted_until,
 	};
@@ -59,55 +62,115 @@ static hd_status make_plan(const struct hd_guard_start *s, pid_t terminal_owner,
 	return st == HD_OK ? hd_guard_plan_write(&plan, s->argv, ret_fd, err) : st;
 }
 
-static hd_status spawn_guard(const struct hd_guard_start *s, int channel, int plan,
+static const char *binary_of(const struct hd_guard_start *s)
+{
+	return s->binary != NULL ? s->binary : "/proc/self/exe";
+}
+
+/* Ends the control group when both we and the guard are dead. */
+static hd_status spawn_keeper(const struct hd_guard_start *s, int cgroup, hd_mono deadline,
+                              struct hd_child *ret, struct hd_error *err)
+{
+	char *const argv[] = { (char[]){ "howdah" }, (char[]){ "part" }, (char[]){ "keeper" },
+		               NULL };
+	const struct hd_spawn_fd fd = { cgroup, HD_KEEPER_FD_CGROUP };
+	struct hd_spawn_options o;
+
+	hd_spawn_options_init(&o);
+	o.path = binary_of(s);
+	o.argv = argv;
+	o.in = o.out = o.err = HD_SPAWN_NULL;
+	o.fds = &fd;
+	o.nfds = 1;
+	o.own_group = true;
+	o.death_signal = SIGCONT;
+	return hd_spawn(&o, deadline, ret, NULL, err);
+}
+
+static hd_status make_cgroup(const struct hd_guard_start *s, hd_mono deadline, struct hd_guard *g,
+                             struct hd_error *err)
+{
+	hd_status st;
+
+	if (s->contain != HD_CONTAIN_CGROUP)
+		return HD_OK;
+	st = hd_cgroup_make(&g->cgroup, err);
+	return st == HD_OK ? spawn_keeper(s, g->cgroup, deadline, &g->keeper, err) : st;
+}
+
+/* With an empty group: what the keeper would do, and the keeper's end. */
+static void drop_cgroup(struct hd_guard *g)
+{
+	hd_spawn_signal(&g->keeper, SIGKILL);
+	hd_spawn_close(&g->keeper);
+	hd_cgroup_remove(g->cgroup);
+	g->cgroup = -1;
+}
+
+static hd_status spawn_guard(const struct hd_guard_start *s, int channel, int plan, int cgroup,
                              hd_mono deadline, struct hd_child *ret, struct hd_error *err)
 {
 	char *const argv[] = { (char[]){ "howdah" }, (char[]){ "part" }, (char[]){ "guard" },
 		               NULL };
-	const struct hd_spawn_fd fds[] = {
-		{ channel, HD_GUARD_FD_CHANNEL },
-		{ plan, HD_GUARD_FD_PLAN },
-		{ s->lease_fd, HD_GUARD_FD_LEASE },
-	};
+	struct hd_spawn_fd fds[4] = { { channel, HD_GUARD_FD_CHANNEL },
+		                      { plan, HD_GUARD_FD_PLAN } };
 	struct hd_spawn_options o;
 
 	hd_spawn_options_init(&o);
-	o.path = s->binary != NULL ? s->binary : "/proc/self/exe";
+	o.path = binary_of(s);
 	o.argv = argv;
 	o.fds = fds;
-	o.nfds = s->lease_fd >= 0 ? 3 : 2;
+	o.nfds = 2;
+	if (s->lease_fd >= 0)
+		fds[o.nfds++] = (struct hd_spawn_fd){ s->lease_fd, HD_GUARD_FD_LEASE };
+	if (cgroup >= 0)
+		fds[o.nfds++] = (struct hd_spawn_fd){ cgroup, HD_GUARD_FD_CGROUP };
 	o.own_group = true;
 	/* Wakes a guard that was stopped, to see the end-of-file that our death has left. */
 	o.death_signal = SIGCONT;
 	return hd_spawn(&o, deadline, ret, NULL, err);
 }
 
+static hd_status start(const struct hd_guard_start *s, int plan, hd_mono deadline,
+                       struct hd_guard *g, struct hd_error *err)
+{
+	int pair[2];
+	hd_status st;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0)
+		return hd_fail_errno(err, HD_RETRY, "no socket for a guard");
+	st = make_cgroup(s, deadline, g, err);
+	hd_tree_spare_children(&g->tree);
+	if (st == HD_OK)
+		st = spawn_guard(s, pair[1], plan, g->cgroup, deadline, &g->process, err);
+	(void)close(pair[1]);
+	if (st != HD_OK) {
+		(void)close(pair[0]);
+		drop_cgroup(g);
+		return st;
+	}
+	g->channel = pair[0];
+	g->tree.leader = g->process.pid;
+	return HD_OK;
+}
+
 hd_status hd_guard_start(const struct hd_guard_start *s, hd_mono deadline, struct hd_guard *ret,
                          struct hd_error *err)
 {
-	struct hd_guard g = { .trust_sent = s->trusted_until.ns };
-	int pair[2], plan;
+	struct hd_guard g = { .trust_sent = s->trusted_until.ns,
+		              .cgroup = -1,
+		              .keeper = { .pidfd = -1, .exec_fd = -1 } };
 	hd_status st;
+	int plan;
 
 	hd_terminal_init(&g.terminal, getpgrp());
 	st = make_plan(s, g.terminal.fd >= 0 ? g.terminal.owner : 0, &plan, err);
 	if (st != HD_OK)
 		return st;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
-		st = hd_fail_errno(err, HD_RETRY, "no socket for a guard");
-		(void)close(plan);
-		return st;
-	}
-	hd_tree_spare_children(&g.tree);
-	st = spawn_guard(s, pair[1], plan, deadline, &g.process, err);
+	st = start(s, plan, deadline, &g, err);
 	(void)close(plan);
-	(void)close(pair[1]);
-	if (st != HD_OK) {
-		(void)close(pair[0]);
+	if (st != HD_OK)
 		return st;
-	}
-	g.channel = pair[0];
-	g.tree.leader = g.process.pid;
 	*ret = g;
 	HD_POINT("elector-after-guard-start");
 	return HD_OK;
@@ -219,6 +282,8 @@ static hd_status complain_of_survivors(struct hd_guard *g, struct hd_error *err)
 	hd_status st;
 
 	g->nsurvivors = hd_tree_living(&g->tree, g->survivors, HD_GUARD_SURVIVORS_MAX);
+	if (g->nsurvivors == 0 && g->cgroup >= 0)
+		g->nsurvivors = hd_cgroup_living(g->cgroup, g->survivors, HD_GUARD_SURVIVORS_MAX);
 	st = hd_fail(err, HD_REFUSED, "process %d of the command can't be ended",
 	             g->nsurvivors > 0 ? (int)g->survivors[0] : 0);
 	hd_hint(err, "it hangs in the kernel or belongs to another user: look at it with ps, end "
@@ -232,12 +297,19 @@ hd_status hd_guard_end(struct hd_guard *g, hd_mono deadline, struct hd_error *er
 		return hd_fail(err, HD_TIMEOUT, "the guard, process %d, does not die",
 		               (int)g->process.pid);
 	HD_POINT("elector-after-guard-kill");
-	if (!hd_tree_sweep(&g->tree, deadline))
+	if (g->cgroup >= 0)
+		(void)hd_cgroup_end(g->cgroup, (hd_mono){ 0 });
+	if (!hd_tree_sweep(&g->tree, deadline) ||
+	    (g->cgroup >= 0 && !hd_cgroup_end(g->cgroup, deadline)))
 		return complain_of_survivors(g, err);
+	drop_cgroup(g);
 	hd_terminal_restore(&g->terminal);
 	(void)close(g->channel);
 	hd_spawn_close(&g->process);
-	*g = (struct hd_guard){ .channel = -1, .process = { .pidfd = -1, .exec_fd = -1 } };
+	*g = (struct hd_guard){ .channel = -1,
+		                .cgroup = -1,
+		                .process = { .pidfd = -1, .exec_fd = -1 },
+		                .keeper = { .pidfd = -1, .exec_fd = -1 } };
 	return HD_OK;
 }
 

@@ -11,6 +11,7 @@
 #include "app/spawn.h"
 #include "app/terminal.h"
 #include "app/tree.h"
+#include "run/contain.h"
 #include "run/term.h"
 
 #define HD_GUARD_SURVIVORS_MAX 8
@@ -25,7 +26,9 @@ struct hd_guard_start {
 	hd_mono trusted_until;
 	int lost_grace_ms;
 	int kill_margin_ms;
-	int lease_fd; /* the lease session's socket; -1: none */
+	int lease_fd;    /* the lease session's socket; -1: none */
+	int watchdog_ms; /* longest silence of the command; 0: no watchdog */
+	enum hd_contain contain;
 };
 
 struct hd_guard {
@@ -33,6 +36,8 @@ struct hd_guard {
 	struct hd_child process;
 	struct hd_tree tree; /* leader: the guard */
 	struct hd_terminal terminal;
+	int cgroup; /* the command's; -1: none */
+	struct hd_child keeper;
 	int64_t trust_sent;  /* the newest, ns */
 	int64_t trust_acked; /* the newest, ns */
 	bool over;           /* GONE or SURVIVOR was read */
@@ -48,7 +53,8 @@ HD_MUST_CHECK hd_status hd_guard_prepare(struct hd_error *err);
 
 /*
  * HD_RETRY, HD_NOMEM, HD_TIMEOUT: no guard was started. HD_INVALID: a name is too long, or there is
- * no command. HD_REFUSED: the binary can't be executed. After HD_OK, hd_guard_end() must follow.
+ * no command. HD_REFUSED: the binary can't be executed, or no control group be made. After HD_OK,
+ * hd_guard_end() must follow.
  */
 HD_MUST_CHECK hd_status hd_guard_start(const struct hd_guard_start *s, hd_mono deadline,
                                        struct hd_guard *ret, struct hd_error *err);

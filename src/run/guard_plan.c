@@ -86,7 +86,8 @@ hd_status hd_guard_plan_read(int fd, const struct hd_guard_plan **ret_plan, char
 		return hd_fail_errno(err, HD_INVALID, "the plan of the term can't be read");
 	argv = split((char *)(plan + 1), size - sizeof(*plan), plan->argc);
 	if (argv == NULL || plan->kill_margin_ms < 0 || plan->lost_grace_ms < 0 ||
-	    !has_end(plan->role, sizeof(plan->role)) || !has_end(plan->node, sizeof(plan->node))) {
+	    plan->watchdog_ms < 0 || !has_end(plan->role, sizeof(plan->role)) ||
+	    !has_end(plan->node, sizeof(plan->node))) {
 		free(argv);
 		(void)munmap(plan, size);
 		return not_a_plan(err);

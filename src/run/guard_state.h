@@ -7,7 +7,9 @@
 #include "app/terminal.h"
 #include "app/tree.h"
 #include "core/ending.h"
+#include "run/contain.h"
 #include "run/term.h"
+#include "run/watchdog.h"
 #include <stdbool.h>
 
 struct hd_guard_state {
@@ -22,8 +24,10 @@ struct hd_guard_state {
 	struct hd_tree tree;
 	struct hd_held held;
 	struct hd_terminal terminal;
+	struct hd_watchdog watchdog;
 	int channel; /* -1 once the elector is gone */
 	int lease;   /* -1: none, or seen to be closed */
+	int cgroup;  /* the command's; -1: none */
 	int timer;
 	int deaths; /* signalfd of SIGCHLD */
 };
@@ -31,9 +35,10 @@ struct hd_guard_state {
 /* guard_term.c: what happens to the term. None of these blocks, the sweep excepted. */
 void hd_guard_do(struct hd_guard_state *g, const struct hd_guard_message *order);
 void hd_guard_lost(struct hd_guard_state *g, enum hd_guard_loss how);
-void hd_guard_settle(struct hd_guard_state *g);  /* the exec has an answer, perhaps */
-void hd_guard_finish(struct hd_guard_state *g);  /* KILL, sweep, last reports */
-void hd_guard_on_time(struct hd_guard_state *g); /* whatever is due by now */
+void hd_guard_settle(struct hd_guard_state *g);       /* the exec has an answer, perhaps */
+void hd_guard_finish(struct hd_guard_state *g);       /* KILL, sweep, last reports */
+void hd_guard_on_time(struct hd_guard_state *g);      /* whatever is due by now */
+hd_mono hd_guard_due(const struct hd_guard_state *g); /* when that is called for next */
 void hd_guard_report(const struct hd_guard_state *g, enum hd_guard_report kind, int64_t value);
 
 #endif

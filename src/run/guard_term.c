@@ -1,3 +1,5 @@
+#include "app/cgroup.h"
+#include "app/procfs.h"
 #include "base/base.h"
 #include "base/point.h"
 #include "run/guard_state.h"
@@ -80,6 +82,24 @@ void hd_guard_do(struct hd_guard_state *g, const struct hd_guard_message *order)
 		acts[order->kind](g, order);
 }
 
+static void keep_first(pid_t child, void *arg)
+{
+	pid_t *first = arg;
+
+	if (*first == 0)
+		*first = child;
+}
+
+/* In a pid namespace the command is the first child of the process that stays behind as its 1. */
+static pid_t program_pid(const struct hd_guard_state *g)
+{
+	pid_t first = 0;
+
+	if (g->plan->contain == HD_CONTAIN_PIDNS)
+		hd_procfs_children(g->command.pid, keep_first, &first);
+	return first != 0 ? first : g->command.pid;
+}
+
 void hd_guard_settle(struct hd_guard_state *g)
 {
 	struct hd_spawn_result r;
@@ -92,7 +112,7 @@ void hd_guard_settle(struct hd_guard_state *g)
 	g->start_error = r.error;
 	g->started = r.error == 0;
 	if (g->started)
-		hd_guard_report(g, HD_GUARD_STARTED, g->command.pid);
+		hd_guard_report(g, HD_GUARD_STARTED, program_pid(g));
 }
 
 /* What the term came to, when nothing more will happen. */
@@ -110,6 +130,15 @@ static void report_end(const struct hd_guard_state *g, const pid_t *survivors, s
 		hd_guard_report(g, HD_GUARD_SURVIVOR, 0);
 }
 
+/* The group at one blow, which nothing can fork away from; the tree is still to be reaped. */
+static bool sweep(struct hd_guard_state *g, hd_mono deadline)
+{
+	if (g->cgroup >= 0)
+		(void)hd_cgroup_end(g->cgroup, (hd_mono){ 0 });
+	return hd_tree_sweep(&g->tree, deadline) &&
+	       (g->cgroup < 0 || hd_cgroup_end(g->cgroup, deadline));
+}
+
 void hd_guard_finish(struct hd_guard_state *g)
 {
 	pid_t survivors[SURVIVORS_NAMED];
@@ -120,11 +149,13 @@ void hd_guard_finish(struct hd_guard_state *g)
 	g->ending.phase = HD_ENDING_OVER;
 	hd_held_set(&g->held, (hd_mono){ 0 });
 	HD_POINT("guard-before-kill");
-	g->survivors = !hd_tree_sweep(&g->tree, hd_after(hd_now(), g->plan->kill_margin_ms));
+	g->survivors = !sweep(g, hd_after(hd_now(), g->plan->kill_margin_ms));
 	HD_POINT("guard-after-kill");
 	hd_guard_settle(g);
 	if (g->survivors)
 		n = hd_tree_living(&g->tree, survivors, SURVIVORS_NAMED);
+	if (g->survivors && n == 0 && g->cgroup >= 0)
+		n = hd_cgroup_living(g->cgroup, survivors, SURVIVORS_NAMED);
 	hd_terminal_restore(&g->terminal);
 	report_end(g, survivors, n);
 	HD_POINT("guard-after-gone");
@@ -134,11 +165,35 @@ void hd_guard_finish(struct hd_guard_state *g)
  * Time that passed unseen (a stopped process, a suspended machine) shows as a timer that fires much
  * too late.
  */
-static enum hd_guard_loss why_trust_ended(const struct hd_guard_state *g, hd_mono now)
+static bool stood_still(const struct hd_guard_state *g, hd_mono now)
 {
 	hd_mono late = hd_after(g->armed, g->plan->kill_margin_ms / 2);
 
-	return g->armed.ns != 0 && hd_before(late, now) ? HD_LOSS_FROZEN : HD_LOSS_TRUST_ENDED;
+	return g->armed.ns != 0 && hd_before(late, now);
+}
+
+static bool watched(const struct hd_guard_state *g)
+{
+	return g->watchdog.fd >= 0 && g->command.pid > 0 && g->ending.phase == HD_ENDING_NONE;
+}
+
+/* The role is still ours: a planned stop, but without the patience of one. */
+static void judge_silence(struct hd_guard_state *g, hd_mono now)
+{
+	struct hd_watchdog *w = &g->watchdog;
+
+	if (hd_watchdog_good(w, now) || (stood_still(g, now) && hd_watchdog_excuse(w, now)))
+		return;
+	hd_guard_report(g, HD_GUARD_SILENT, w->triggered ? 0 : w->interval_ms);
+	hd_ending_stop(&g->ending, g->plan->lost_grace_ms, now);
+	ask_to_end(g, SIGTERM);
+}
+
+hd_mono hd_guard_due(const struct hd_guard_state *g)
+{
+	hd_mono due = hd_ending_due(&g->ending);
+
+	return watched(g) ? hd_earlier(due, g->watchdog.due) : due;
 }
 
 void hd_guard_on_time(struct hd_guard_state *g)
@@ -146,7 +201,9 @@ void hd_guard_on_time(struct hd_guard_state *g)
 	hd_mono now = hd_now();
 
 	if (hd_ending_trust_over(&g->ending, now))
-		hd_guard_lost(g, why_trust_ended(g, now));
+		hd_guard_lost(g, stood_still(g, now) ? HD_LOSS_FROZEN : HD_LOSS_TRUST_ENDED);
+	if (watched(g))
+		judge_silence(g, now);
 	if (hd_ending_kill_due(&g->ending, now))
 		hd_guard_finish(g);
 }

@@ -75,6 +75,17 @@ static void install(const int *numbers, size_t n, void (*handler)(int))
 		(void)sigaction(numbers[i], &action, NULL);
 }
 
+void hd_signals_block(void)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGSYS, SIGTRAP };
+	sigset_t set;
+
+	(void)sigfillset(&set);
+	for (size_t i = 0; i < HD_ARRAY_SIZE(faults); i++)
+		(void)sigdelset(&set, faults[i]);
+	(void)sigprocmask(SIG_SETMASK, &set, NULL);
+}
+
 void hd_signals_setup(char *farewell)
 {
 	last_words = farewell;

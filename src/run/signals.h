@@ -31,6 +31,10 @@ void hd_signals_forward(int channel, int64_t grace_ms);
 int hd_signals_fd(void);
 void hd_signals_clear(void);
 
+/* For a part that must neither end nor stop for anybody's signal: blocks all but those of faults.
+ */
+void hd_signals_block(void);
+
 /* The stop signal that came, 0 for none; and whether the guard has been told of it. */
 int hd_signals_stop(void);
 bool hd_signals_stop_sent(void);

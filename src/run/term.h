@@ -21,6 +21,7 @@ enum {
 	HD_GUARD_FD_PLAN = 4,    /* memfd: struct hd_guard_plan, then argv as NUL-ended strings */
 	HD_GUARD_FD_LEASE = 5,   /* duplicate of the lease session's socket, only watched for
 	                            closing; may be absent */
+	HD_GUARD_FD_CGROUP = 6,  /* the command's control group; absent without one */
 };
 
 /* The fixed part of the plan. Lengths in milliseconds. */
@@ -29,6 +30,8 @@ struct hd_guard_plan {
 	int32_t lost_grace_ms;  /* TERM to KILL after an unplanned loss */
 	int32_t kill_margin_ms; /* everything must be dead this long before the trust ends */
 	int32_t terminal_owner; /* process group that lends its terminal; 0: none */
+	int32_t watchdog_ms;    /* longest silence of the command; 0: no watchdog */
+	int32_t contain;        /* enum hd_contain */
 	int64_t token;
 	hd_mono trusted_until; /* the first TRUST; answered by ACK like the others */
 	char role[64];
@@ -49,7 +52,7 @@ enum hd_guard_order {
 
 /*
  * Guard to elector. A term is reported as
- *   STARTED, [LOST], EXITED, GONE   or   NO_START, GONE
+ *   STARTED, [SILENT], [LOST], EXITED, GONE   or   NO_START, GONE
  * with SURVIVOR, once or more, in place of GONE when there are any. ACK comes in between.
  */
 enum hd_guard_report {
@@ -59,6 +62,9 @@ enum hd_guard_report {
 	HD_GUARD_LOST,     /* the guard itself saw the loss: value says how (enum hd_guard_loss) */
 	HD_GUARD_EXITED,   /* value: wait status of the command; what it left was swept */
 	HD_GUARD_GONE,     /* the tree is empty. The last message of a good term */
+	HD_GUARD_SILENT,   /* the watchdog: no ping for value ms, or 0: the command says itself
+	                      that it is broken. A stop has begun, TERM and then KILL after
+	                      lost_grace, in which TRUST is still taken */
 	HD_GUARD_SURVIVOR, /* value: pid of a process that the sweep can't end; 0: unknown */
 };
 

@@ -33,6 +33,7 @@ life=(
 	"select pg_advisory_unlock(5)"
 	"select howdah.leader_forget('r')"
 	"select system is not null from howdah.server_incarnation()"
+	"select howdah.leader_scrap('howdah-verify-00000000')"
 	"select howdah.durable()"
 )
 tables='migration function_set leadership leadership_history'

@@ -124,17 +124,17 @@ ok 'and nothing is left' nothing_left
 
 second() { # on one pipe, the second of two commands ends with 70
 	{
-		HOWDAH_TOKEN=5 "$howdah" part demo-worker &
+		HOWDAH_TOKEN=5 "$howdah" part drill-worker &
 		first=$!
-		wait_for "grep -qE 'POSIX .* $first ' /proc/locks" 60
-		HOWDAH_TOKEN=6 "$howdah" part demo-worker
+		wait_for "grep -qE 'OFDLCK .* $first $first\$' /proc/locks" 60
+		HOWDAH_TOKEN=6 "$howdah" part drill-worker
 		echo $? >"$tap_tmp/second"
 		kill $first
 	} | cat >/dev/null
 	[ "$(cat "$tap_tmp/second")" = 70 ]
 }
 ok 'a second command at the same time is noticed' second
-run "$howdah" part demo-worker
+run "$howdah" part drill-worker
 is "$code" 77 'the command is nothing to be started by hand'
 
 # The gate, and an ordinary user.

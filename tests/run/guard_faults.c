@@ -128,30 +128,6 @@ static void crash_points(void)
 
 /* ---- the elector ---- */
 
-/* An elector of its own, which starts a term and then does nothing. */
-static pid_t idle_elector(const char *way, pid_t *ret_guard)
-{
-	int pipefd[2];
-	pid_t pid;
-
-	CHECK(pipe2(pipefd, O_CLOEXEC) == 0);
-	pid = fork();
-	if (pid == 0) {
-		if (setjmp(tap_failed) != 0 || hd_guard_prepare(NULL) != HD_OK)
-			_exit(70);
-		kit_start_stubborn(way, NULL);
-		(void)!write(pipefd[1], &kit.guard.process.pid, sizeof(pid_t));
-		for (;;)
-			(void)pause();
-	}
-	(void)close(pipefd[1]);
-	CHECK(read(pipefd[0], ret_guard, sizeof(*ret_guard)) == (ssize_t)sizeof(*ret_guard));
-	(void)close(pipefd[0]);
-	command = kit_watch("self");
-	outsider = kit_watch(strcmp(way, "setsid") == 0 ? "child" : "orphan");
-	return pid;
-}
-
 static void elector_killed(bool stop_the_guard, const char *way)
 {
 	pid_t elector, guard;
@@ -159,7 +135,9 @@ static void elector_killed(bool stop_the_guard, const char *way)
 
 	kit_begin();
 	kit.lost_grace_ms = 50;
-	elector = idle_elector(way, &guard);
+	elector = kit_elector(way, &guard);
+	command = kit_watch("self");
+	outsider = kit_watch(strcmp(way, "setsid") == 0 ? "child" : "orphan");
 	fd = pidfd_open(guard, 0);
 	CHECK(fd >= 0);
 	if (stop_the_guard) {

@@ -235,23 +235,6 @@ static void terminal_is_not_taken_from_the_background(void)
 
 /* ---- the cost ---- */
 
-static long proc_number(const char *file, const char *name)
-{
-	char path[64], line[256];
-	long sum = 0, n;
-	FILE *f;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)kit.guard.process.pid, file);
-	f = fopen(path, "re");
-	CHECK(f != NULL);
-	while (fgets(line, sizeof(line), f) != NULL)
-		if (strncmp(line, name, strlen(name)) == 0 &&
-		    sscanf(strchr(line, ':') + 1, "%ld", &n) == 1)
-			sum += n;
-	(void)fclose(f);
-	return sum;
-}
-
 /* A timer that is only needed at the end of the trust must not wake anybody before. */
 static void idle_guard_sleeps(void)
 {
@@ -260,9 +243,9 @@ static void idle_guard_sleeps(void)
 	kit_begin();
 	kit_lead("plain", NULL);
 	kit_await_state(kit.guard.process.pid, 'S');
-	before = proc_number("status", "voluntary_ctxt_switches");
+	before = kit_proc_number("status", "voluntary_ctxt_switches");
 	(void)poll(NULL, 0, 1500);
-	CHECK_INT(proc_number("status", "voluntary_ctxt_switches"), before);
+	CHECK_INT(kit_proc_number("status", "voluntary_ctxt_switches"), before);
 	kit_end();
 }
 
@@ -275,7 +258,7 @@ static void guard_is_small(void)
 #endif
 	kit_begin();
 	kit_lead("plain", NULL);
-	kib = proc_number("smaps_rollup", "Private_");
+	kib = kit_proc_number("smaps_rollup", "Private_");
 	printf("# %ld KiB private\n", kib);
 	CHECK(kib <= 2048);
 	kit_end();

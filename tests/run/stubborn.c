@@ -10,10 +10,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -27,6 +30,15 @@ static void say(const char *word, long number)
 	int n = snprintf(line, sizeof(line), "%s %ld\n", word, number);
 
 	(void)!write(out, line, (size_t)n);
+}
+
+/* Its pid as the test knows it, who is outside of any pid namespace: as /proc has it. */
+static long number(void)
+{
+	char text[32] = "";
+
+	return readlink("/proc/self", text, sizeof(text) - 1) > 0 ? strtol(text, NULL, 10)
+	                                                          : getpid();
 }
 
 static void wait_for_ever(void)
@@ -45,7 +57,7 @@ static void ignore_requests(void)
 
 static void plain(void)
 {
-	say("self", getpid());
+	say("self", number());
 	wait_for_ever();
 }
 
@@ -96,7 +108,7 @@ static void detached_child(const char *word)
 	}
 	setsid();
 	ignore_requests();
-	say(word, getpid());
+	say(word, number());
 	close(ready[1]);
 	wait_for_ever();
 }
@@ -113,7 +125,7 @@ static void setsid_telling(void)
 	if (fork() == 0) {
 		setsid();
 		signal(SIGTERM, got);
-		say("child", getpid());
+		say("child", number());
 		wait_for_ever();
 	}
 	ignore();
@@ -138,7 +150,7 @@ static void double_fork(void)
 static void leave_orphan(void)
 {
 	orphan();
-	say("self", getpid());
+	say("self", number());
 	_exit((int)strtol(argument, NULL, 10));
 }
 
@@ -151,7 +163,7 @@ static void short_orphan(void)
 		if (fork() == 0) {
 			while (getppid() == middle)
 				usleep(1000);
-			say("orphan", getpid());
+			say("orphan", number());
 		}
 		_exit(0);
 	}
@@ -170,7 +182,7 @@ static void list_descriptors(void)
 		if (e->d_name[0] != '.' && fd != dirfd(d) && fd != out)
 			say("fd", fd);
 	}
-	say("self", getpid());
+	say("self", number());
 	_exit(0);
 }
 
@@ -192,7 +204,7 @@ static void attack_held(void)
 	say("again-shrink", ftruncate(again, 0) == 0 ? 0 : errno);
 	say("again-grow", ftruncate(again, 4096) == 0 ? 0 : errno);
 	say("again-unseal", fcntl(again, F_ADD_SEALS, 0) == 0 ? 0 : errno);
-	say("self", getpid());
+	say("self", number());
 	_exit(0);
 }
 
@@ -201,7 +213,7 @@ static void ask_held(void)
 {
 	int status, last = -1;
 
-	say("self", getpid());
+	say("self", number());
 	for (;;) {
 		pid_t pid = fork();
 
@@ -237,6 +249,153 @@ static long now_ms(void)
 	return t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
+/* ---- the watchdog ---- */
+
+/* One datagram, as sd_notify(3) would; `fd` of -1 sends no descriptor along. */
+static void notify(const char *text, size_t size, int fd)
+{
+	const char *name = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = "";
+	struct iovec what = { (void *)text, size };
+	struct msghdr m = { .msg_name = &a, .msg_iov = &what, .msg_iovlen = 1 };
+	int s = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (name == NULL || strlen(name) >= sizeof(a.sun_path))
+		_exit(70);
+	memcpy(a.sun_path, name, strlen(name));
+	if (a.sun_path[0] == '@')
+		a.sun_path[0] = '\0';
+	m.msg_namelen = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name));
+	if (fd >= 0) {
+		m.msg_control = control;
+		m.msg_controllen = sizeof(control);
+		CMSG_FIRSTHDR(&m)->cmsg_level = SOL_SOCKET;
+		CMSG_FIRSTHDR(&m)->cmsg_type = SCM_RIGHTS;
+		CMSG_FIRSTHDR(&m)->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(CMSG_FIRSTHDR(&m)), &fd, sizeof(int));
+	}
+	if (sendmsg(s, &m, MSG_NOSIGNAL) < 0)
+		say("unsent", errno);
+	close(s);
+}
+
+static void ping(void)
+{
+	notify("READY=1\nSTATUS=at work\nWATCHDOG=1\n", 34, -1);
+}
+
+/* Every 20 ms. */
+static void ping_for_ever(void)
+{
+	say("self", number());
+	for (;;) {
+		ping();
+		usleep(20000);
+	}
+}
+
+/* For the argument's milliseconds. */
+static void ping_for_a_while(void)
+{
+	long end = now_ms() + strtol(argument, NULL, 10);
+
+	say("self", number());
+	while (now_ms() < end) {
+		ping();
+		usleep(20000);
+	}
+	say("silent", number());
+	wait_for_ever();
+}
+
+static volatile sig_atomic_t told;
+
+static void be_told(int sig)
+{
+	(void)sig;
+	told = 1;
+}
+
+/* Silent from a TERM on, which it survives. */
+static void ping_until_told(void)
+{
+	signal(SIGTERM, be_told);
+	say("self", number());
+	while (!told) {
+		ping();
+		usleep(20000);
+	}
+	wait_for_ever();
+}
+
+/* The child in a session of its own pings, the command does not. */
+static void child_pings(void)
+{
+	if (fork() == 0) {
+		setsid();
+		say("child", number());
+		for (;;) {
+			ping();
+			usleep(20000);
+		}
+	}
+	plain();
+}
+
+/* The argument, with '~' for a newline. */
+static void say_to_watchdog(void)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text), "%s", argument);
+	for (char *p = text; *p != '\0'; p++)
+		if (*p == '~')
+			*p = '\n';
+	say("self", number());
+	notify(text, strlen(text), -1);
+	say("said", number());
+	wait_for_ever();
+}
+
+/* What no receiver should believe, or keep: nothing of it is a ping. */
+static void abuse_watchdog(void)
+{
+	static char large[100000];
+	int pipefd[2];
+	char none;
+
+	memset(large, 'x', sizeof(large));
+	memcpy(large, "WATCHDOG=1\n", 11);
+	say("self", number());
+	if (pipe(pipefd) != 0)
+		_exit(70);
+	for (int i = 0; i < 200; i++) {
+		notify("", 0, -1);
+		notify("\n\n\0\377WATCHDOG=1", 14, -1);
+		notify("WATCHDOG=10", 11, -1);
+		notify("WATCHDOG=trigger2", 17, -1);
+		notify("WATCHDOG_USEC=-5", 16, -1);
+		notify(large, sizeof(large), -1);
+		notify(large, 4097, -1);
+		notify("BARRIER=1", 9, pipefd[1]);
+	}
+	close(pipefd[1]);
+	/* Ends when the last descriptor that was sent is closed. */
+	say("closed", read(pipefd[0], &none, 1));
+	wait_for_ever();
+}
+
+static void tell_watchdog(void)
+{
+	const char *pid = getenv("WATCHDOG_PID"), *usec = getenv("WATCHDOG_USEC");
+
+	say("watchdog-pid", pid != NULL ? strtol(pid, NULL, 10) == getpid() : -2);
+	say("watchdog-usec", usec != NULL ? strtol(usec, NULL, 10) : -2);
+	say("watchdog-fd", getenv("NOTIFY_SOCKET") != NULL);
+	plain();
+}
+
 /*
  * Never the same process for longer than a moment, each in a session of its own, and now and then
  * one more of them. After the argument's milliseconds it gives up, and says that it was let.
@@ -256,12 +415,12 @@ static void bomb(void)
 			setsid();
 			ignore_requests();
 			if (n == 200)
-				say("burning", getpid());
+				say("burning", number());
 		} else if (pid < 0 || n % 100 != 0 || n > 3000) {
 			_exit(0);
 		}
 	}
-	say("burned-out", getpid());
+	say("burned-out", number());
 	_exit(0);
 }
 
@@ -275,10 +434,10 @@ static void become_root(void)
 		setsid();
 		if (fork() == 0) {
 			ignore_requests();
-			say("below", setresuid(getuid(), getuid(), getuid()) == 0 ? getpid() : 0);
+			say("below", setresuid(getuid(), getuid(), getuid()) == 0 ? number() : 0);
 			wait_for_ever();
 		}
-		say("root", setresuid(0, 0, 0) == 0 ? getpid() : 0);
+		say("root", setresuid(0, 0, 0) == 0 ? number() : 0);
 		wait_for_ever();
 	}
 	plain();
@@ -304,6 +463,13 @@ int main(int argc, char **argv)
 		{ "ask-held", ask_held },
 		{ "ask-held-ignoring", ask_held_ignoring },
 		{ "terminal", tell_terminal },
+		{ "ping", ping_for_ever },
+		{ "ping-a-while", ping_for_a_while },
+		{ "ping-until-told", ping_until_told },
+		{ "child-pings", child_pings },
+		{ "say", say_to_watchdog },
+		{ "abuse", abuse_watchdog },
+		{ "watchdog", tell_watchdog },
 		{ "bomb", bomb },
 		{ "root", become_root },
 	};

@@ -33,6 +33,8 @@ struct kit {
 	int lost_grace_ms;
 	int kill_margin_ms;
 	int lease_fd;
+	int watchdog_ms;
+	enum hd_contain contain;
 	hd_mono trusted_until; /* set by kit_start */
 };
 
@@ -113,6 +115,8 @@ static inline void kit_start(char *const *argv)
 		.lost_grace_ms = kit.lost_grace_ms,
 		.kill_margin_ms = kit.kill_margin_ms,
 		.lease_fd = kit.lease_fd,
+		.watchdog_ms = kit.watchdog_ms,
+		.contain = kit.contain,
 	};
 
 	kit.trusted_until = s.trusted_until = hd_after(hd_now(), kit.trust_ms);
@@ -191,6 +195,28 @@ static inline void kit_lead(const char *way, const char *argument)
 	CHECK_INT(kit_word("self"), kit.command);
 }
 
+/* Another elector, which starts a term of stubborn and then does nothing. */
+static inline pid_t kit_elector(const char *way, pid_t *ret_guard)
+{
+	int pipefd[2];
+	pid_t pid;
+
+	CHECK(pipe2(pipefd, O_CLOEXEC) == 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setjmp(tap_failed) != 0 || hd_guard_prepare(NULL) != HD_OK)
+			_exit(70);
+		kit_start_stubborn(way, NULL);
+		(void)!write(pipefd[1], &kit.guard.process.pid, sizeof(pid_t));
+		for (;;)
+			(void)pause();
+	}
+	(void)close(pipefd[1]);
+	CHECK(read(pipefd[0], ret_guard, sizeof(*ret_guard)) == (ssize_t)sizeof(*ret_guard));
+	(void)close(pipefd[0]);
+	return pid;
+}
+
 /* A handle on the process that the word names, while it lives. */
 static inline int kit_watch(const char *word)
 {
@@ -223,6 +249,24 @@ static inline void kit_await_state(pid_t pid, char state)
 		CHECK_MSG(hd_before(hd_now(), end), "process %d is %c", (int)pid, st.state);
 		(void)poll(NULL, 0, 2);
 	}
+}
+
+/* The sum of the numbers behind `name` in a file of the guard in /proc. */
+static inline long kit_proc_number(const char *file, const char *name)
+{
+	char path[64], line[256];
+	long sum = 0, n;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/%s", (int)kit.guard.process.pid, file);
+	f = fopen(path, "re");
+	CHECK(f != NULL);
+	while (fgets(line, sizeof(line), f) != NULL)
+		if (strncmp(line, name, strlen(name)) == 0 &&
+		    sscanf(strchr(line, ':') + 1, "%ld", &n) == 1)
+			sum += n;
+	(void)fclose(f);
+	return sum;
 }
 
 #endif

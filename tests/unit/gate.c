@@ -3,6 +3,7 @@
 #include "app/gate.h"
 
 #include "base/base.h"
+#include "core/gate.h"
 #include "core/role.h"
 #include "tap.h"
 
@@ -13,7 +14,7 @@ static void closed_unless_named(void)
 		                              "poll,er", "none",    "alll",   "a" };
 
 	for (size_t i = 0; i < HD_ARRAY_SIZE(closed); i++)
-		CHECK_MSG(!hd_gate_enabled(closed[i], "poller"), "%s", closed[i]);
+		CHECK_MSG(!hd_gate_opens(closed[i], "poller"), "%s", closed[i]);
 }
 
 static void open_when_named(void)
@@ -23,9 +24,9 @@ static void open_when_named(void)
 		                            ",,poller\t,zzz", "x,all" };
 
 	for (size_t i = 0; i < HD_ARRAY_SIZE(open); i++)
-		CHECK_MSG(hd_gate_enabled(open[i], "poller"), "%s", open[i]);
-	CHECK(hd_gate_enabled("@relay", "@relay"));
-	CHECK(!hd_gate_enabled("relay", "@relay"));
+		CHECK_MSG(hd_gate_opens(open[i], "poller"), "%s", open[i]);
+	CHECK(hd_gate_opens("@relay", "@relay"));
+	CHECK(!hd_gate_opens("relay", "@relay"));
 }
 
 static void refusal_says_how_to_open_it(void)
@@ -86,7 +87,7 @@ static void a_list_without_end_is_no_danger(void)
 
 	memset(workers, 'x', sizeof(workers));
 	workers[sizeof(workers) - 1] = '\0';
-	CHECK(!hd_gate_enabled(workers, "x"));
+	CHECK(!hd_gate_opens(workers, "x"));
 	CHECK(hd_gate_next_unknown(workers, &at, NULL, &u));
 	CHECK_INT(strlen(u.name), sizeof(u.name) - 1);
 	CHECK(!hd_gate_next_unknown(workers, &at, NULL, &u));
