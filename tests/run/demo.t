@@ -127,7 +127,7 @@ second() { # on one pipe, the second of two commands ends with 70
 		HOWDAH_TOKEN=5 "$howdah" part demo-worker &
 		first=$!
 		wait_for "grep -qE 'POSIX .* $first ' /proc/locks" 60
-		HOWDAH_TOKEN=6 "$howdah" part demo-worker
+		HOWDAH_TOKEN=6 timeout 20 "$howdah" part demo-worker
 		echo $? >"$tap_tmp/second"
 		kill $first
 	} | cat >/dev/null
