@@ -11,6 +11,7 @@
 #include <howdah/clock.h>
 #include <howdah/error.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -58,6 +59,13 @@ HD_API int hd_session_socket(const struct hd_session *s);
 
 /* False once a call has answered HD_TIMEOUT or HD_LOST, or the connection is known to be gone. */
 HD_API bool hd_session_ok(const struct hd_session *s);
+
+/*
+ * From now on the session counts as shared with others, as behind a pooler that multiplexes: each
+ * embedded statement brings its own transaction and settings, in one round trip, and nothing is set
+ * on the session. `statement_timeout_ms` bounds each on the server.
+ */
+HD_API void hd_session_share(struct hd_session *s, int64_t statement_timeout_ms);
 
 /*
  * Takes in what has arrived, without waiting: HD_LOST when the server has closed the session. For

@@ -44,6 +44,7 @@ struct hd_config {
 	int64_t lease_ms;
 	int64_t grace_ms;
 	int64_t lost_grace_ms;
+	int64_t margin_ms;
 	const char *contain;
 	const char *address;
 	const char *workers; /* HOWDAH_WORKERS: the run-time gate; NULL or "": inert */

@@ -24,6 +24,10 @@ struct hd_takeover hd_takeover_wait(const struct hd_led_term *led, int64_t own_l
 			t.reason = "nobody led before";
 		return t;
 	}
+	if (led->watched) {
+		t.reason = "the last leader was silent for a whole lease";
+		return t;
+	}
 	if (led->led_token > 0 && led->same_incarnation && led->same_start && led->advisory &&
 	    led->pinned && led->direct) {
 		t.kind = HD_TAKEOVER_SEEN;

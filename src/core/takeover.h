@@ -20,6 +20,7 @@ struct hd_led_term {
 	bool pinned; /* its keepalives could not free the lock early */
 	bool direct; /* verdict of its probe */
 	int64_t lease_ms;
+	bool watched;    /* it held the role until now, and was silent for a whole lease */
 	int64_t wait_ms; /* what it declared to need after a loss that both sides can see */
 };
 

@@ -25,7 +25,7 @@ hd_status hd_trust_check(const struct hd_trust_plan *plan, struct hd_error *err)
 		return hd_fail(err, HD_INVALID,
 		               "a heartbeat of %" PRId64 "ms is too short: 100ms at least",
 		               plan->heartbeat_ms);
-	if (sum <= plan->lease_ms)
+	if (sum <= plan->lease_ms - plan->margin_ms)
 		return HD_OK;
 	(void)hd_fail(err, HD_INVALID,
 	              "a lease of %" PRId64 "ms is too short: heartbeat %" PRId64
@@ -42,7 +42,7 @@ void hd_trust_begin(struct hd_trust *t, const struct hd_trust_plan *plan, hd_mon
 	t->plan = *plan;
 	t->beat_sent = sent;
 	t->beat_due = hd_after(sent, plan->heartbeat_ms);
-	t->trusted_until = hd_after(sent, plan->lease_ms);
+	t->trusted_until = hd_after(sent, plan->lease_ms - plan->margin_ms);
 }
 
 void hd_trust_beat(struct hd_trust *t, hd_mono now)
@@ -55,7 +55,7 @@ bool hd_trust_beat_good(struct hd_trust *t, hd_mono now)
 {
 	if (!hd_before(now, t->trusted_until))
 		return false;
-	t->trusted_until = hd_after(t->beat_sent, t->plan.lease_ms);
+	t->trusted_until = hd_after(t->beat_sent, t->plan.lease_ms - t->plan.margin_ms);
 	return true;
 }
 

@@ -14,6 +14,7 @@ struct hd_trust_plan {
 	int64_t lease_ms;
 	int64_t heartbeat_ms;
 	int64_t lost_grace_ms;
+	int64_t margin_ms; /* lease row: how much earlier than the lease the holder gives up */
 };
 
 #define HD_KILL_MARGIN_MS 500

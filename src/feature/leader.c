@@ -1,18 +1,16 @@
-#include "feature/leader.h"
+#include "feature/leader_parts.h"
 
 #include "base/error.h"
-#include "pg/exec.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static void copy_text(char *to, size_t size, const char *from)
+void hd_leader_copy(char *to, size_t size, const char *from)
 {
 	(void)snprintf(to, size, "%s", from != NULL ? from : "");
 }
 
-/* Arguments that begin with the role, as those of all statements here do. */
-static struct hd_args role_args(const struct hd_leader_options *o)
+struct hd_args hd_leader_args(const struct hd_leader_options *o)
 {
 	struct hd_args a = { 0 };
 
@@ -23,7 +21,7 @@ static struct hd_args role_args(const struct hd_leader_options *o)
 hd_status hd_leader_look(struct hd_leader *l, hd_mono deadline, struct hd_leader_look *ret,
                          struct hd_error *err)
 {
-	struct hd_args a = role_args(&l->o);
+	struct hd_args a = hd_leader_args(&l->o);
 	HD_ROWS r = { 0 };
 	hd_status st;
 	const char *owner;
@@ -48,15 +46,15 @@ hd_status hd_leader_look(struct hd_leader *l, hd_mono deadline, struct hd_leader
 	};
 	ret->owned_by_me =
 	    owner != NULL && strcmp(owner, l->o.owner) == 0 && ret->token == l->token;
-	copy_text(ret->holder, sizeof(ret->holder), hd_rows_text(&r, 0, 5));
-	copy_text(ret->pause_reason, sizeof(ret->pause_reason), hd_rows_text(&r, 0, 10));
+	hd_leader_copy(ret->holder, sizeof(ret->holder), hd_rows_text(&r, 0, 5));
+	hd_leader_copy(ret->pause_reason, sizeof(ret->pause_reason), hd_rows_text(&r, 0, 10));
 	return HD_OK;
 }
 
 hd_status hd_leader_register(struct hd_leader *l, hd_mono deadline, int *ret_roles,
                              struct hd_error *err)
 {
-	struct hd_args a = role_args(&l->o);
+	struct hd_args a = hd_leader_args(&l->o);
 	HD_ROWS r = { 0 };
 	hd_status st;
 
@@ -68,19 +66,15 @@ hd_status hd_leader_register(struct hd_leader *l, hd_mono deadline, int *ret_rol
 	return st;
 }
 
-/* First half of a take-over; a row that is closing already needs none. */
-static hd_status close_row(struct hd_leader *l, const struct hd_leader_look *seen, hd_mono deadline,
-                           bool *ret_closed, struct hd_error *err)
+hd_status hd_leader_close(struct hd_leader *l, int64_t token, int64_t beat, hd_mono deadline,
+                          bool *ret_closed, struct hd_error *err)
 {
-	struct hd_args a = role_args(&l->o);
+	struct hd_args a = hd_leader_args(&l->o);
 	HD_ROWS r = { 0 };
 	hd_status st;
 
-	*ret_closed = true;
-	if (seen->closing)
-		return HD_OK;
-	hd_arg_int(&a, seen->token);
-	hd_arg_int(&a, seen->beat);
+	hd_arg_int(&a, token);
+	hd_arg_int(&a, beat);
 	st = hd_exec(l->session, HD_SQL_LEADER_CLOSE, &a, deadline, &r, err);
 	if (st == HD_OK)
 		*ret_closed = hd_rows_bool(&r, 0, 0);
@@ -105,14 +99,26 @@ static void read_led_term(const struct hd_rows *r, struct hd_led_term *led)
 	};
 }
 
+void hd_leader_taken(struct hd_leader *l, const struct hd_rows *r, struct hd_leader_answer *ret)
+{
+	l->held = true;
+	l->token = hd_rows_int(r, 0, 0);
+	read_led_term(r, &ret->led);
+	ret->held = true;
+	ret->taken = true;
+	ret->token = l->token;
+}
+
 hd_status hd_leader_take(struct hd_leader *l, const struct hd_leader_look *seen, hd_mono deadline,
                          struct hd_leader_answer *ret, struct hd_error *err)
 {
-	struct hd_args a = role_args(&l->o);
+	struct hd_args a = hd_leader_args(&l->o);
 	HD_ROWS r = { 0 };
-	bool closed;
-	hd_status st = close_row(l, seen, deadline, &closed, err);
+	bool closed = seen->closing; /* a row that is closing already needs no first half */
+	hd_status st = HD_OK;
 
+	if (!closed)
+		st = hd_leader_close(l, seen->token, seen->beat, deadline, &closed, err);
 	if (st != HD_OK || !closed)
 		return st;
 	hd_arg_int(&a, l->o.key);
@@ -125,20 +131,14 @@ hd_status hd_leader_take(struct hd_leader *l, const struct hd_leader_look *seen,
 	hd_arg_int(&a, l->o.plan.lease_ms);
 	ret->sent = hd_now();
 	st = hd_exec(l->session, HD_SQL_LEADER_TAKE, &a, deadline, &r, err);
-	if (st != HD_OK || hd_rows_text(&r, 0, 0) == NULL)
-		return st;
-	l->held = true;
-	l->token = hd_rows_int(&r, 0, 0);
-	read_led_term(&r, &ret->led);
-	ret->held = true;
-	ret->taken = true;
-	ret->token = l->token;
-	return HD_OK;
+	if (st == HD_OK && hd_rows_text(&r, 0, 0) != NULL)
+		hd_leader_taken(l, &r, ret);
+	return st;
 }
 
 hd_status hd_leader_led(struct hd_leader *l, hd_mono deadline, struct hd_error *err)
 {
-	struct hd_args a = role_args(&l->o);
+	struct hd_args a = hd_leader_args(&l->o);
 	HD_ROWS r = { 0 };
 	hd_status st;
 
@@ -159,7 +159,7 @@ static bool same_backend(struct hd_leader *l, int64_t pid, const char *start)
 {
 	if (l->backend_pid == 0) {
 		l->backend_pid = pid;
-		copy_text(l->backend_start, sizeof(l->backend_start), start);
+		hd_leader_copy(l->backend_start, sizeof(l->backend_start), start);
 	}
 	return l->backend_pid == pid && strcmp(l->backend_start, start != NULL ? start : "") == 0;
 }
@@ -167,7 +167,7 @@ static bool same_backend(struct hd_leader *l, int64_t pid, const char *start)
 hd_status hd_leader_beat(struct hd_leader *l, hd_mono deadline, struct hd_leader_answer *ret,
                          struct hd_error *err)
 {
-	struct hd_args a = role_args(&l->o);
+	struct hd_args a = hd_leader_args(&l->o);
 	HD_ROWS r = { 0 };
 	hd_status st;
 
@@ -182,14 +182,15 @@ hd_status hd_leader_beat(struct hd_leader *l, hd_mono deadline, struct hd_leader
 	ret->held = hd_rows_bool(&r, 0, 0);
 	ret->resign = hd_rows_bool(&r, 0, 2);
 	ret->paused = hd_rows_bool(&r, 0, 3);
-	copy_text(ret->why, sizeof(ret->why), hd_rows_text(&r, 0, 1));
+	hd_leader_copy(ret->why, sizeof(ret->why), hd_rows_text(&r, 0, 1));
 	if (ret->held && !same_backend(l, hd_rows_int(&r, 0, 4), hd_rows_text(&r, 0, 5))) {
 		ret->held = false;
-		copy_text(ret->why, sizeof(ret->why), "the session was moved to another backend");
+		hd_leader_copy(ret->why, sizeof(ret->why),
+		               "the session was moved to another backend");
 	}
 	if (ret->held && hd_rows_bool(&r, 0, 6)) {
 		ret->held = false;
-		copy_text(ret->why, sizeof(ret->why), "the server is a standby now");
+		hd_leader_copy(ret->why, sizeof(ret->why), "the server is a standby now");
 	}
 	l->held = ret->held;
 	return HD_OK;
@@ -198,7 +199,7 @@ hd_status hd_leader_beat(struct hd_leader *l, hd_mono deadline, struct hd_leader
 hd_status hd_leader_release(struct hd_leader *l, const char *reason, hd_mono deadline,
                             struct hd_error *err)
 {
-	struct hd_args a = role_args(&l->o);
+	struct hd_args a = hd_leader_args(&l->o);
 
 	hd_arg_text(&a, l->o.owner);
 	hd_arg_int(&a, l->token);
@@ -209,7 +210,7 @@ hd_status hd_leader_release(struct hd_leader *l, const char *reason, hd_mono dea
 hd_status hd_leader_notice(struct hd_session *s, const struct hd_leader_options *o, int64_t token,
                            const char *reason, hd_mono deadline, struct hd_error *err)
 {
-	struct hd_args a = role_args(o);
+	struct hd_args a = hd_leader_args(o);
 
 	hd_arg_text(&a, o->owner);
 	hd_arg_int(&a, token);
@@ -237,7 +238,7 @@ static void say_blocker(const struct hd_rows *r, int row, void (*say)(void *, co
 hd_status hd_leader_unblock(struct hd_leader *l, void (*say)(void *arg, const char *line),
                             void *arg, hd_mono deadline, int *ret_ended, struct hd_error *err)
 {
-	struct hd_args a = role_args(&l->o);
+	struct hd_args a = hd_leader_args(&l->o);
 	HD_ROWS blockers = { 0 };
 	HD_ROWS ended = { 0 };
 	hd_status st = hd_exec(l->session, HD_SQL_LEADER_BLOCKERS, &a, deadline, &blockers, err);

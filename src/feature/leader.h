@@ -47,6 +47,8 @@ struct hd_leader;
 
 struct hd_leader_ops {
 	const char *name; /* the mode, as registered */
+	bool
+	    session_bound; /* the claim dies with its session; else hd_leader_move may replace it */
 	/*
 	 * Not held: reads, competes once. Held: one heartbeat. Neither "somebody else has it" nor
 	 * "lost" is an error: they are in the answer. HD_REFUSED: registration conflict, standby,
@@ -68,9 +70,14 @@ struct hd_leader {
 	struct hd_session *session; /* borrowed */
 	bool held;
 	int64_t token;
+	bool listens;        /* the session is ours alone */
 	int64_t backend_pid; /* as the first heartbeat saw it; 0 before */
 	char backend_start[32];
 };
+
+/* A lease row: any session will do, also one that is shared; see hd_leader_move. */
+hd_status hd_leader_lease_new(struct hd_session *s, const struct hd_leader_options *o,
+                              struct hd_leader **ret, struct hd_error *err);
 
 hd_status hd_leader_advisory_new(struct hd_session *s, const struct hd_leader_options *o,
                                  struct hd_leader **ret, struct hd_error *err);
@@ -80,6 +87,12 @@ static inline void hd_leader_free(struct hd_leader *l)
 	if (l != NULL)
 		l->ops->free(l);
 }
+
+/*
+ * Another session for a claim that is not bound to one; the old one is forgotten. `listens`: it is
+ * not shared, so a stand-by may listen for the release notice on it.
+ */
+void hd_leader_move(struct hd_leader *l, struct hd_session *s, bool listens);
 
 /* The row of the role, as everybody may read it; writes nothing. */
 struct hd_leader_look {

@@ -7,30 +7,16 @@
  */
 #include "base/error.h"
 #include "base/point.h"
-#include "feature/leader.h"
-#include "pg/exec.h"
-#include <howdah/listener.h>
+#include "feature/leader_notice.h"
+#include "feature/leader_parts.h"
 #include <stdlib.h>
 #include <string.h>
 
 struct advisory {
 	struct hd_leader base;
-	struct hd_listener *listener;
-	bool listening;
+	struct hd_leader_ear ear;
 	bool locked; /* the lock is ours, whatever the row says */
 };
-
-static hd_status listen(struct advisory *a, bool on, hd_mono deadline, struct hd_error *err)
-{
-	hd_status st = HD_OK;
-
-	if (on != a->listening)
-		st = on ? hd_listener_attach(a->listener, a->base.session, deadline, err)
-		        : hd_listener_detach(a->listener, deadline, err);
-	if (st == HD_OK)
-		a->listening = on;
-	return st;
-}
 
 static hd_status unlock(struct advisory *a, hd_mono deadline, struct hd_error *err)
 {
@@ -90,7 +76,7 @@ static hd_status compete(struct advisory *a, hd_mono deadline, struct hd_leader_
 	memcpy(ret->holder, seen.holder, sizeof(ret->holder));
 	memcpy(ret->why, seen.pause_reason, sizeof(ret->why));
 	if (st == HD_OK && !seen.paused && seen.lock_free) {
-		st = listen(a, false, deadline, err);
+		st = hd_leader_listen(&a->ear, a->base.session, false, deadline, err);
 		if (st == HD_OK)
 			st = try_lock(a, deadline, err);
 		if (st == HD_OK && a->locked)
@@ -99,7 +85,7 @@ static hd_status compete(struct advisory *a, hd_mono deadline, struct hd_leader_
 	if (a->locked && !ret->held && st == HD_OK)
 		st = unlock(a, deadline, err); /* the row moved, or was paused meanwhile */
 	if (st == HD_OK && !a->locked)
-		st = listen(a, true, deadline, err);
+		st = hd_leader_listen(&a->ear, a->base.session, true, deadline, err);
 	return st;
 }
 
@@ -135,12 +121,13 @@ static void advisory_free(struct hd_leader *l)
 {
 	struct advisory *a = HD_CONTAINER_OF(l, struct advisory, base);
 
-	hd_listener_free(a->listener);
+	hd_leader_ear_close(&a->ear);
 	free(a);
 }
 
 static const struct hd_leader_ops advisory_ops = {
 	.name = "advisory",
+	.session_bound = true,
 	.attempt = advisory_attempt,
 	.resign = advisory_resign,
 	.free = advisory_free,
@@ -155,9 +142,7 @@ hd_status hd_leader_advisory_new(struct hd_session *s, const struct hd_leader_op
 	if (a == NULL)
 		return hd_fail(err, HD_NOMEM, "out of memory");
 	a->base = (struct hd_leader){ .ops = &advisory_ops, .o = *o, .session = s };
-	st = hd_listener_new(&a->listener, err);
-	if (st == HD_OK)
-		st = hd_listener_add(a->listener, HD_LEADER_CHANNEL, hd_now(), err);
+	st = hd_leader_ear_open(&a->ear, err);
 	if (st != HD_OK) {
 		advisory_free(&a->base);
 		return st;

@@ -1,6 +1,8 @@
 #include "pg/exec.h"
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "pg/enclosed.h"
 #include "pg/session.h"
 #include <assert.h>
 #include <poll.h>
@@ -139,7 +141,11 @@ hd_status hd_exec_finish(struct hd_session *s, hd_mono deadline, struct hd_rows 
 		if (is_copy(t))
 			return refuse_copy(s, err);
 		if (t == PGRES_TUPLES_OK || t == PGRES_COMMAND_OK || t == PGRES_EMPTY_QUERY) {
-			PGresult *old = last.res;
+			PGresult *old;
+
+			if (t != PGRES_TUPLES_OK && PQresultStatus(last.res) == PGRES_TUPLES_OK)
+				continue; /* the COMMIT behind the rows */
+			old = last.res;
 
 			last.res = next.res;
 			next.res = old;
@@ -185,8 +191,21 @@ hd_status hd_exec(struct hd_session *s, enum hd_sql stmt, const struct hd_args *
                   hd_mono deadline, struct hd_rows *rows, struct hd_error *err)
 {
 	static const struct hd_args none;
+	HD_BUF enclosed;
+	hd_status st;
 
+	hd_buf_init(&enclosed);
 	assert((unsigned int)stmt < HD_SQL_COUNT);
 	assert(hd_stmts[stmt].nparams == (args ? args->n : 0));
-	return hd_exec_text(s, hd_stmts[stmt].text, args ? args : &none, deadline, rows, err);
+	if (s->shared_timeout_ms == 0)
+		return hd_exec_text(s, hd_stmts[stmt].text, args ? args : &none, deadline, rows,
+		                    err);
+	if (!hd_session_ok(s))
+		return lost(s, err);
+	st = hd_enclose(s, &hd_stmts[stmt], args, &enclosed, err);
+	if (st == HD_OK)
+		st = hd_exec_text(s, enclosed.data, NULL, deadline, rows, err);
+	if (st != HD_OK)
+		hd_enclosed_end(s, deadline);
+	return st;
 }

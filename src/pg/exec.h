@@ -37,9 +37,9 @@ int64_t hd_rows_int(const struct hd_rows *r, int row, int column); /* 0 for null
 bool hd_rows_bool(const struct hd_rows *r, int row, int column);   /* false for null */
 
 /*
- * Runs an embedded statement with its parameters (`args` may be NULL). The last result is kept in
- * `rows` (NULL: thrown away). Errors: the SQLSTATE decides (table in exec.c); HD_TIMEOUT when the
- * deadline passed, after which the session is broken.
+ * Runs an embedded statement with its parameters (`args` may be NULL). The last result with rows
+ * is kept in `rows`, else the last one (NULL: thrown away). Errors: the SQLSTATE decides (table in
+ * exec.c); HD_TIMEOUT when the deadline passed, after which the session is broken.
  */
 HD_MUST_CHECK hd_status hd_exec(struct hd_session *s, enum hd_sql stmt, const struct hd_args *args,
                                 hd_mono deadline, struct hd_rows *rows, struct hd_error *err);

@@ -409,3 +409,8 @@ hd_status hd_session_check(struct hd_session *s, struct hd_error *err)
 	s->broken = true;
 	return hd_fail(err, HD_LOST, "the server has closed the session");
 }
+
+void hd_session_share(struct hd_session *s, int64_t statement_timeout_ms)
+{
+	s->shared_timeout_ms = statement_timeout_ms > 0 ? statement_timeout_ms : 1;
+}

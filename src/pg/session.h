@@ -9,9 +9,10 @@
 struct hd_session {
 	PGconn *conn;
 	bool broken;
-	bool leaked;         /* abandoned, but the descriptor could not be taken away from libpq */
-	hd_mono heard;       /* when the server's last bytes arrived */
-	struct hd_host host; /* the one that answered, with its address */
+	bool leaked; /* abandoned, but the descriptor could not be taken away from libpq */
+	int64_t shared_timeout_ms; /* statements are enclosed, with this time-out; 0: not */
+	hd_mono heard;             /* when the server's last bytes arrived */
+	struct hd_host host;       /* the one that answered, with its address */
 
 	/*
 	 * Owns each notification (PQfreemem); NULL says that the session is about to be freed.

@@ -59,6 +59,23 @@ static void be_ready_for_signals(const struct hd_elector *e)
 	hd_signals_setup(farewell);
 }
 
+/* What was not said depends on the way of election. */
+static void set_plan(struct hd_elector *e)
+{
+	const struct hd_config *c = e->config;
+
+	e->plan = (struct hd_trust_plan){
+		.heartbeat_ms = e->by_session ? 15000 : 10000,
+		.lease_ms = e->by_session ? 45000 : 30000,
+		.lost_grace_ms = c->lost_grace_ms,
+		.margin_ms = e->by_session ? 0 : c->margin_ms,
+	};
+	if (c->heartbeat_ms != 0)
+		e->plan.heartbeat_ms = c->heartbeat_ms;
+	if (c->lease_ms != 0)
+		e->plan.lease_ms = c->lease_ms;
+}
+
 hd_status hd_elector_init(struct hd_elector *e, const struct hd_config *config,
                           struct hd_error *err)
 {
@@ -67,12 +84,11 @@ hd_status hd_elector_init(struct hd_elector *e, const struct hd_config *config,
 	*e = (struct hd_elector){
 		.config = config,
 		.key = config->key_given ? config->key : hd_hash64(config->role),
-		.plan = { .lease_ms = config->lease_ms,
-		          .heartbeat_ms = config->heartbeat_ms,
-		          .lost_grace_ms = config->lost_grace_ms },
+		.by_session = strcmp(config->election, "advisory") == 0,
 		.state = HD_ST_STANDBY,
 		.exit_source = "howdah",
 	};
+	set_plan(e);
 	st = hd_trust_check(&e->plan, err);
 	if (st == HD_OK)
 		st = read_wait(e, err);
@@ -218,6 +234,7 @@ int hd_elector_run(struct hd_elector *e, const char *conninfo)
 		e->exit_code = HD_EXIT_REFUSED;
 	settle_exit(e);
 	hd_elector_disconnect(e);
+	hd_leader_free(e->leader);
 	log_end(e);
 	return e->exit_code;
 }

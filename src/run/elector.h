@@ -24,7 +24,8 @@ struct hd_elector {
 	const char *conninfo; /* NULL: libpq's environment */
 	int64_t key;
 	struct hd_trust_plan plan;
-	bool one_shot; /* --wait */
+	bool by_session; /* --election advisory: the claim dies with its session */
+	bool one_shot;   /* --wait */
 	hd_mono one_shot_until;
 	char id[33];
 	char node[96];
@@ -91,7 +92,10 @@ void hd_elector_reap(struct hd_elector *e);
 
 /* elector_session.c: false when there is none yet; then connect_due says when to try again. */
 bool hd_elector_connect(struct hd_elector *e, enum hd_event *ret_event);
-void hd_elector_disconnect(struct hd_elector *e);
+void hd_elector_disconnect(struct hd_elector *e); /* the claim is over */
+void hd_elector_hang_up(struct hd_elector *e);    /* only the session is: for lease rows */
+/* Another session for a lease row that is held: at once, without a probe. */
+hd_status hd_elector_call_again(struct hd_elector *e, hd_mono deadline, struct hd_error *err);
 
 /* elector_wait.c: waits for the next event of the present state. */
 enum hd_event hd_elector_next(struct hd_elector *e);

@@ -44,10 +44,14 @@ static bool release(struct hd_elector *e, bool led, const char *reason)
 {
 	struct hd_error err;
 	int64_t token = e->leader->token;
-	hd_status st;
+	hd_status st = HD_LOST;
 
 	HD_POINT("elector-before-release");
-	st = e->leader->ops->resign(e->leader, reason, hd_after(hd_now(), RELEASE_MS), &err);
+	if (e->session != NULL)
+		st =
+		    e->leader->ops->resign(e->leader, reason, hd_after(hd_now(), RELEASE_MS), &err);
+	else
+		(void)hd_fail(&err, HD_LOST, "there is no session at this moment");
 	if (st == HD_OK)
 		return true;
 	hd_log_error(HD_LOG_WARN, &err, "event", "release failed", NULL);
@@ -64,7 +68,10 @@ static bool act_start(struct hd_elector *e, enum hd_event *ret_event)
 
 	HD_POINT("elector-before-led");
 	hd_trust_beat(&e->trust, hd_now());
-	st = hd_leader_led(e->leader, hd_trust_beat_deadline(&e->trust), &err);
+	st = e->session != NULL ? HD_OK
+	                        : hd_elector_call_again(e, hd_trust_beat_deadline(&e->trust), &err);
+	if (st == HD_OK)
+		st = hd_leader_led(e->leader, hd_trust_beat_deadline(&e->trust), &err);
 	if (st == HD_OK && !hd_trust_beat_good(&e->trust, hd_now()))
 		st = hd_fail(&err, HD_LOST, "the lease ended while this node waited");
 	if (st != HD_OK) {
@@ -88,7 +95,8 @@ bool hd_elector_start_command(struct hd_elector *e, enum hd_event *ret_event)
 		.trusted_until = e->trust.trusted_until,
 		.lost_grace_ms = (int)e->plan.lost_grace_ms,
 		.kill_margin_ms = HD_KILL_MARGIN_MS,
-		.lease_fd = hd_session_socket(e->session),
+		/* A row outlives its session: only the trust counts. */
+		.lease_fd = e->by_session ? hd_session_socket(e->session) : -1,
 	};
 	struct hd_error err;
 
@@ -182,8 +190,8 @@ static bool act_release(struct hd_elector *e, enum hd_event *ret_event)
 static bool act_notice(struct hd_elector *e, enum hd_event *ret_event)
 {
 	(void)ret_event;
-	if (e->leader != NULL && e->leader->held && hd_session_ok(e->session) &&
-	    release(e, true, "lost: its guard or its time ran out")) {
+	if (e->leader != NULL && e->leader->held && e->session != NULL &&
+	    hd_session_ok(e->session) && release(e, true, "lost: its guard or its time ran out")) {
 		if (e->state == HD_ST_STANDBY)
 			hd_elector_disconnect(e);
 		return false;

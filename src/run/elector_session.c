@@ -11,12 +11,23 @@
 #define CONNECT_MS 15000
 #define NOTICE_MS  5000
 
-void hd_elector_disconnect(struct hd_elector *e)
+void hd_elector_hang_up(struct hd_elector *e)
 {
-	hd_leader_free(e->leader);
-	e->leader = NULL;
+	if (e->leader != NULL)
+		hd_leader_move(e->leader, NULL, false);
 	hd_session_close(e->session);
 	e->session = NULL;
+}
+
+void hd_elector_disconnect(struct hd_elector *e)
+{
+	if (e->leader != NULL)
+		e->leader->held = false;
+	if (e->by_session) {
+		hd_leader_free(e->leader);
+		e->leader = NULL;
+	}
+	hd_elector_hang_up(e);
 }
 
 /* Not this time: says why once for each new reason, and when to try again. */
@@ -36,8 +47,12 @@ static void try_later(struct hd_elector *e, const char *state, const struct hd_e
 /* What the probe's verdict means for somebody who wants to lead here. */
 static hd_status judge(const struct hd_elector *e, struct hd_error *err)
 {
-	hd_status st = hd_probe_judge(&e->probe, err);
+	hd_status st;
 
+	/* A row needs no session of its own, only a server that accepts writes. */
+	if (!e->by_session && e->probe.verdict != HD_VERDICT_STANDBY)
+		return HD_OK;
+	st = hd_probe_judge(&e->probe, err);
 	/* A standby may be promoted and a full pool may empty; a multiplexer stays one. */
 	if (st != HD_REFUSED || e->probe.verdict == HD_VERDICT_MULTIPLEXED)
 		return st;
@@ -65,6 +80,10 @@ static hd_status open_session(struct hd_elector *e, bool *ret_pinned, struct hd_
 		return st;
 	if (e->session == NULL)
 		return hd_fail(err, HD_LOST, "the session was lost during the probe");
+	if (!e->by_session) {
+		hd_session_share(e->session, e->plan.lease_ms);
+		return HD_OK;
+	}
 	want = (struct hd_settings){
 		.lease_ms = e->plan.lease_ms,
 		.statement_timeout_ms = e->plan.lease_ms,
@@ -72,6 +91,44 @@ static hd_status open_session(struct hd_elector *e, bool *ret_pinned, struct hd_
 	};
 	return hd_session_settle(e->session, &want, hd_after(hd_now(), CONNECT_MS), ret_pinned,
 	                         err);
+}
+
+/* Whether what is listened to on this session stays with it. */
+static bool is_own_session(const struct hd_elector *e)
+{
+	return e->probe.verdict == HD_VERDICT_DIRECT ||
+	       e->probe.verdict == HD_VERDICT_SESSION_POOLED;
+}
+
+static hd_status make_claim(struct hd_elector *e, const struct hd_leader_options *o,
+                            struct hd_error *err)
+{
+	hd_status st = HD_OK;
+
+	if (e->by_session)
+		return hd_leader_advisory_new(e->session, o, &e->leader, err);
+	/* What a stand-by has watched so far outlives the session on which it did. */
+	if (e->leader == NULL)
+		st = hd_leader_lease_new(e->session, o, &e->leader, err);
+	if (st == HD_OK)
+		hd_leader_move(e->leader, e->session, is_own_session(e));
+	return st;
+}
+
+hd_status hd_elector_call_again(struct hd_elector *e, hd_mono deadline, struct hd_error *err)
+{
+	struct hd_session_options o;
+	hd_status st;
+
+	hd_session_options_init(&o);
+	o.conninfo = e->conninfo;
+	o.application_name = e->application_name;
+	st = hd_session_open(&o, deadline, &e->session, err);
+	if (st != HD_OK)
+		return st;
+	hd_session_share(e->session, e->plan.lease_ms);
+	hd_leader_move(e->leader, e->session, false);
+	return HD_OK;
 }
 
 static hd_status open_claim(struct hd_elector *e, struct hd_error *err)
@@ -100,7 +157,7 @@ static hd_status open_claim(struct hd_elector *e, struct hd_error *err)
 			e->notice_token = 0;
 	}
 	if (st == HD_OK)
-		st = hd_leader_advisory_new(e->session, &o, &e->leader, err);
+		st = make_claim(e, &o, err);
 	return st;
 }
 
@@ -110,7 +167,7 @@ bool hd_elector_connect(struct hd_elector *e, enum hd_event *ret_event)
 	hd_status st;
 
 	*ret_event = HD_EV_NONE;
-	if (e->leader != NULL)
+	if (e->leader != NULL && e->session != NULL)
 		return true;
 	if (hd_before(hd_now(), e->connect_due))
 		return false;

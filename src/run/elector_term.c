@@ -36,10 +36,36 @@ bool hd_elector_session_lives(struct hd_elector *e)
 {
 	struct hd_error err;
 
-	if (hd_session_check(e->session, &err) == HD_OK)
+	if (e->session == NULL || hd_session_check(e->session, &err) == HD_OK)
 		return true;
+	if (!e->by_session) {
+		hd_elector_hang_up(e);
+		e->trust.beat_due = hd_now(); /* another session, before the trust ends */
+		return true;
+	}
 	hd_elector_because(e, "the session is lost: %s", err.message);
 	return false;
+}
+
+static hd_status beat(struct hd_elector *e, hd_mono deadline, struct hd_leader_answer *ret,
+                      struct hd_error *err)
+{
+	hd_status st = HD_OK;
+
+	if (e->session == NULL)
+		st = hd_elector_call_again(e, deadline, err);
+	if (st == HD_OK)
+		st = e->leader->ops->attempt(e->leader, deadline, ret, err);
+	if (st != HD_OK && !e->by_session && (e->session == NULL || !hd_session_ok(e->session)))
+		hd_elector_hang_up(e);
+	return st;
+}
+
+/* A statement that was cancelled costs nothing yet; a lease row survives its session as well. */
+static bool may_beat_again(const struct hd_elector *e, hd_status st)
+{
+	return st == HD_RETRY ||
+	       (!e->by_session && st != HD_OK && st != HD_REFUSED && st != HD_INVALID);
 }
 
 enum hd_event hd_elector_beat_if_due(struct hd_elector *e)
@@ -57,9 +83,9 @@ enum hd_event hd_elector_beat_if_due(struct hd_elector *e)
 		return loss(e);
 	}
 	hd_trust_beat(&e->trust, now);
-	st = e->leader->ops->attempt(e->leader, hd_trust_beat_deadline(&e->trust), &answer, &err);
+	st = beat(e, hd_trust_beat_deadline(&e->trust), &answer, &err);
 	now = hd_now();
-	if (st == HD_RETRY && hd_before(now, e->trust.trusted_until)) {
+	if (may_beat_again(e, st) && hd_before(now, e->trust.trusted_until)) {
 		hd_log_error(HD_LOG_WARN, &err, "event", "heartbeat again", NULL);
 		e->trust.beat_due = hd_after(now, BEAT_AGAIN_MS);
 		return HD_EV_NONE;
@@ -87,14 +113,15 @@ static enum hd_event look_if_due(struct hd_elector *e)
 	struct hd_leader_look seen;
 	struct hd_error err;
 
-	if (e->state != HD_ST_LEADING || hd_before(hd_now(), e->look_due))
+	if (e->state != HD_ST_LEADING || e->session == NULL || hd_before(hd_now(), e->look_due))
 		return HD_EV_NONE;
 	e->look_due = hd_after(hd_now(), e->config->retry_ms);
 	if (hd_leader_look(e->leader,
 	                   hd_earlier(hd_after(hd_now(), CALL_MS), e->trust.trusted_until), &seen,
 	                   &err) != HD_OK) {
-		if (hd_session_ok(e->session))
-			return HD_EV_NONE; /* cancelled, say: the heartbeat will tell */
+		/* Cancelled, say, or a session that a row outlives: the heartbeat will tell. */
+		if (hd_session_ok(e->session) || !e->by_session)
+			return HD_EV_NONE;
 		hd_elector_because(e, "reading the role: %s", err.message);
 		return loss(e);
 	}
@@ -309,7 +336,8 @@ static void sleep_until_something(struct hd_elector *e)
 	struct pollfd p[] = {
 		{ .fd = hd_signals_fd(), .events = POLLIN },
 		{ .fd = e->guarded && !e->sweeping ? e->guard.channel : -1, .events = POLLIN },
-		{ .fd = losing(e) ? -1 : hd_session_socket(e->session), .events = POLLIN },
+		{ .fd = losing(e) || e->session == NULL ? -1 : hd_session_socket(e->session),
+		  .events = POLLIN },
 		{ .fd = e->clock_step, .events = POLLIN },
 	};
 	hd_mono now = hd_now();

@@ -156,7 +156,15 @@ static enum hd_event look(struct hd_elector *e, struct hd_leader_look *ret)
 	hd_status st = hd_leader_look(e->leader, hd_after(hd_now(), CALL_MS), ret, &err);
 
 	e->look_due = hd_after(hd_now(), e->config->retry_ms);
-	return st == HD_OK ? HD_EV_NONE : lost(e, "reading the role", &err);
+	if (st == HD_OK)
+		return HD_EV_NONE;
+	/* A row that is held outlives its session; the heartbeat opens another one. */
+	if (e->by_session || !e->leader->held)
+		return lost(e, "reading the role", &err);
+	*ret = (struct hd_leader_look){ 0 };
+	if (!hd_session_ok(e->session))
+		hd_elector_hang_up(e);
+	return HD_EV_NONE;
 }
 
 static enum hd_event next_paused(struct hd_elector *e)
@@ -203,7 +211,7 @@ static enum hd_event next_waiting(struct hd_elector *e)
 	event = hd_elector_beat_if_due(e);
 	if (event != HD_EV_NONE)
 		return event;
-	if (!hd_before(hd_now(), e->look_due)) {
+	if (e->session != NULL && !hd_before(hd_now(), e->look_due)) {
 		event = look(e, &seen);
 		if (event != HD_EV_NONE)
 			return event;

@@ -66,7 +66,11 @@ static hd_status setup(struct hd_guard_state *g, struct hd_error *err)
 	if (st != HD_OK)
 		return st;
 	(void)close(HD_GUARD_FD_PLAN);
-	g->trusted_until = g->plan->trusted_until;
+	g->ending = (struct hd_ending){
+		.trusted_until = g->plan->trusted_until,
+		.lost_grace_ms = g->plan->lost_grace_ms,
+		.kill_margin_ms = g->plan->kill_margin_ms,
+	};
 	hd_terminal_init(&g->terminal, g->plan->terminal_owner);
 	g->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	g->deaths = open_deaths();
@@ -108,7 +112,7 @@ static void start_command(struct hd_guard_state *g)
 /* Set again only when it changed: a timer that needs no care wakes nobody. */
 static void arm_timer(struct hd_guard_state *g)
 {
-	hd_mono due = hd_guard_due(g);
+	hd_mono due = hd_ending_due(&g->ending);
 	struct itimerspec at = { 0 };
 
 	if (due.ns == g->armed.ns)
@@ -197,18 +201,18 @@ int hd_guard_main(void)
 		release(&g);
 		return HD_EXIT_BUG;
 	}
-	hd_held_set(&g.held, hd_after(g.trusted_until, -(int64_t)g.plan->kill_margin_ms));
-	hd_guard_report(&g, HD_GUARD_ACK, g.trusted_until.ns);
+	hd_held_set(&g.held, hd_ending_last(&g.ending));
+	hd_guard_report(&g, HD_GUARD_ACK, g.ending.trusted_until.ns);
 	/* On a machine that stood still meanwhile there is nothing to start any more. */
 	hd_guard_on_time(&g);
-	if (g.phase == HD_GUARD_LEADING)
+	if (g.ending.phase == HD_ENDING_NONE)
 		start_command(&g);
-	while (g.phase != HD_GUARD_OVER) {
+	while (g.ending.phase != HD_ENDING_OVER) {
 		if (g.start_error != 0)
 			hd_guard_finish(&g);
 		else
 			hd_guard_on_time(&g);
-		if (g.phase == HD_GUARD_OVER)
+		if (g.ending.phase == HD_ENDING_OVER)
 			break;
 		arm_timer(&g);
 		watch(&g);

@@ -6,23 +6,15 @@
 #include "app/spawn.h"
 #include "app/terminal.h"
 #include "app/tree.h"
+#include "core/ending.h"
 #include "run/term.h"
 #include <stdbool.h>
-
-enum hd_guard_phase {
-	HD_GUARD_LEADING,
-	HD_GUARD_STOPPING, /* planned: until kill_at, or the end of the trust */
-	HD_GUARD_LOSING,   /* until kill_at */
-	HD_GUARD_OVER,     /* swept; nothing is left to do */
-};
 
 struct hd_guard_state {
 	const struct hd_guard_plan *plan;
 	char **argv;
-	enum hd_guard_phase phase;
-	hd_mono trusted_until;
-	hd_mono kill_at; /* while STOPPING or LOSING */
-	hd_mono armed;   /* what the timer is set to */
+	struct hd_ending ending;
+	hd_mono armed; /* what the timer is set to */
 	bool survivors;
 	bool started; /* STARTED was reported */
 	int start_error;
@@ -42,7 +34,6 @@ void hd_guard_lost(struct hd_guard_state *g, enum hd_guard_loss how);
 void hd_guard_settle(struct hd_guard_state *g);  /* the exec has an answer, perhaps */
 void hd_guard_finish(struct hd_guard_state *g);  /* KILL, sweep, last reports */
 void hd_guard_on_time(struct hd_guard_state *g); /* whatever is due by now */
-hd_mono hd_guard_due(const struct hd_guard_state *g);
 void hd_guard_report(const struct hd_guard_state *g, enum hd_guard_report kind, int64_t value);
 
 #endif

@@ -16,32 +16,6 @@ void hd_guard_report(const struct hd_guard_state *g, enum hd_guard_report kind, 
 		(void)send(g->channel, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* The last instant at which anything of the command may be alive. */
-static hd_mono last_instant(const struct hd_guard_state *g)
-{
-	return hd_after(g->trusted_until, -(int64_t)g->plan->kill_margin_ms);
-}
-
-/* When to give up on a next TRUST, so that the command still has its grace. */
-static hd_mono loss_instant(const struct hd_guard_state *g)
-{
-	return hd_after(last_instant(g), -(int64_t)g->plan->lost_grace_ms);
-}
-
-hd_mono hd_guard_due(const struct hd_guard_state *g)
-{
-	switch (g->phase) {
-	case HD_GUARD_LEADING:
-		return loss_instant(g);
-	case HD_GUARD_STOPPING:
-		return hd_earlier(g->kill_at, loss_instant(g));
-	case HD_GUARD_LOSING:
-	case HD_GUARD_OVER:
-		break;
-	}
-	return g->kill_at;
-}
-
 /* CONT behind it: a stopped process could not act on it. */
 static void ask_to_end(const struct hd_guard_state *g, int sig)
 {
@@ -51,38 +25,25 @@ static void ask_to_end(const struct hd_guard_state *g, int sig)
 
 static void begin_loss(struct hd_guard_state *g)
 {
-	hd_mono now = hd_now();
-	hd_mono kill_at = hd_earlier(hd_after(now, g->plan->lost_grace_ms), last_instant(g));
-
 	hd_held_set(&g->held, (hd_mono){ 0 });
-	g->kill_at = g->phase == HD_GUARD_STOPPING ? hd_earlier(g->kill_at, kill_at) : kill_at;
-	g->phase = HD_GUARD_LOSING;
-	if (hd_before(now, g->kill_at))
+	if (hd_ending_lose(&g->ending, hd_now()))
 		ask_to_end(g, SIGTERM);
 }
 
 void hd_guard_lost(struct hd_guard_state *g, enum hd_guard_loss how)
 {
-	if (g->phase != HD_GUARD_LEADING && g->phase != HD_GUARD_STOPPING)
+	if (!hd_ending_held(&g->ending))
 		return;
 	hd_guard_report(g, HD_GUARD_LOST, how);
 	begin_loss(g);
 }
 
-static bool is_held(const struct hd_guard_state *g)
-{
-	return g->phase == HD_GUARD_LEADING || g->phase == HD_GUARD_STOPPING;
-}
-
 static void on_trust(struct hd_guard_state *g, const struct hd_guard_message *m)
 {
-	hd_mono until = { .ns = m->value };
-
-	if (!is_held(g))
+	if (!hd_ending_held(&g->ending))
 		return;
-	if (hd_before(g->trusted_until, until))
-		g->trusted_until = until;
-	hd_held_set(&g->held, last_instant(g));
+	hd_ending_trust(&g->ending, (hd_mono){ .ns = m->value });
+	hd_held_set(&g->held, hd_ending_last(&g->ending));
 	hd_guard_report(g, HD_GUARD_ACK, m->value);
 }
 
@@ -94,18 +55,15 @@ static void on_signal(struct hd_guard_state *g, const struct hd_guard_message *m
 
 static void on_stop(struct hd_guard_state *g, const struct hd_guard_message *m)
 {
-	hd_mono kill_at = hd_after(hd_now(), m->value > 0 ? m->value : 0);
-
-	if (!is_held(g))
+	if (!hd_ending_held(&g->ending))
 		return;
-	g->kill_at = g->phase == HD_GUARD_STOPPING ? hd_earlier(g->kill_at, kill_at) : kill_at;
-	g->phase = HD_GUARD_STOPPING;
+	hd_ending_stop(&g->ending, m->value, hd_now());
 	ask_to_end(g, m->sig > 0 && m->sig < NSIG ? m->sig : SIGTERM);
 }
 
 static void on_lose(struct hd_guard_state *g, HD_UNUSED const struct hd_guard_message *m)
 {
-	if (is_held(g))
+	if (hd_ending_held(&g->ending))
 		begin_loss(g);
 }
 
@@ -157,9 +115,9 @@ void hd_guard_finish(struct hd_guard_state *g)
 	pid_t survivors[SURVIVORS_NAMED];
 	size_t n = 0;
 
-	if (g->phase == HD_GUARD_OVER)
+	if (g->ending.phase == HD_ENDING_OVER)
 		return;
-	g->phase = HD_GUARD_OVER;
+	g->ending.phase = HD_ENDING_OVER;
 	hd_held_set(&g->held, (hd_mono){ 0 });
 	HD_POINT("guard-before-kill");
 	g->survivors = !hd_tree_sweep(&g->tree, hd_after(hd_now(), g->plan->kill_margin_ms));
@@ -187,9 +145,8 @@ void hd_guard_on_time(struct hd_guard_state *g)
 {
 	hd_mono now = hd_now();
 
-	if (is_held(g) && !hd_before(now, loss_instant(g)))
+	if (hd_ending_trust_over(&g->ending, now))
 		hd_guard_lost(g, why_trust_ended(g, now));
-	if (g->phase != HD_GUARD_OVER && g->phase != HD_GUARD_LEADING &&
-	    !hd_before(now, g->kill_at))
+	if (hd_ending_kill_due(&g->ending, now))
 		hd_guard_finish(g);
 }
