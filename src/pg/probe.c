@@ -115,8 +115,9 @@ hd_status hd_probe_judge(const struct hd_probe_report *r, struct hd_error *err)
 		[HD_VERDICT_MULTIPLEXED] = { "a pooler gives this session's server connection to "
 		                             "others between statements: "
 		                             "a lock would not stay with its holder",
-		                             "name the server's own address, or a pool in session "
-		                             "mode" },
+		                             "name the server's own address or a pool in session "
+		                             "mode; leadership needs neither with --election "
+		                             "lease" },
 		[HD_VERDICT_STANDBY] = { "this server is a standby or read-only",
 		                         "name the primary, or all hosts with "
 		                         "target_session_attrs=read-write" },

@@ -56,7 +56,9 @@ over() {
 }
 
 # Bounds are three times the budget: retry + the take-over wait (1 s), or the whole lease.
-SEEN=$((3 * (RETRY_MS + 1100))) BLIND=$((3 * (LEASE_MS + RETRY_MS + 1100) ))
+SEEN=$((3 * (RETRY_MS + 1100))) BLIND=$((3 * (LEASE_MS + RETRY_MS + 1100)))
+# A holder of a lease row that is gone without a word is only known to be gone after a whole lease.
+[ "$ELECTION" = advisory ] || SEEN=$BLIND
 
 pair kill-elector
 kill -KILL "${pid[A]}"

@@ -14,13 +14,14 @@ export HOWDAH_WORKERS=all
 export ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0
 
 HEARTBEAT_MS=1000 LEASE_MS=5000 RETRY_MS=400
+ELECTION=${ELECTION:-advisory}
 
 # start_node NAME ROLE DSN [OPTION ...]: the elector's pid is in ${pid[NAME]}, its log in $tmp/NAME.log.
 declare -A pid
 start_node() {
 	local name=$1 role=$2 dsn=$3
 	shift 3
-	"$bin" run --db "$dsn" --role "$role" --heartbeat ${HEARTBEAT_MS}ms --lease ${LEASE_MS}ms \
+	"$bin" run --db "$dsn" --role "$role" --election "$ELECTION" --margin 500ms --heartbeat ${HEARTBEAT_MS}ms --lease ${LEASE_MS}ms \
 		--retry ${RETRY_MS}ms --grace 2s "$@" -- \
 		"$scribe" "$tmp/$role.scribe" "${SCRIBE_WAY:-family}" 2>>"$tmp/$name.log" &
 	pid[$name]=$!
