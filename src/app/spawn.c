@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,12 +57,15 @@ __attribute__((noreturn)) static void give_up(int tell, const char *step)
 
 static void reset_signals(int tell)
 {
-	struct sigaction dfl = { .sa_handler = SIG_DFL };
+	/* All zero is "default" in the kernel's own struct, whose size differs between machines.
+	   The call is the kernel's too: libc keeps two signals from us that a parent may have
+	   ignored. */
+	static const char dfl[64];
 	sigset_t none;
 
-	/* Fails for KILL, STOP and the two that libc keeps: as it should. */
+	/* Fails for KILL and STOP: as it should. */
 	for (int sig = 1; sig < NSIG; sig++)
-		(void)sigaction(sig, &dfl, NULL);
+		(void)syscall(SYS_rt_sigaction, sig, dfl, NULL, NSIG / 8);
 	(void)sigemptyset(&none);
 	if (sigprocmask(SIG_SETMASK, &none, NULL) != 0)
 		give_up(tell, "signal mask");

@@ -16,6 +16,7 @@ const struct hd_command hd_commands[] = {
 "  howdah run --role poller -- ./poller --interval 5s\n"
 "  howdah run --role nightly --wait 0 -- ./nightly-job     # one attempt\n"
 "  howdah run --role poller --key 1840000001 -- ./poller   # beside old nodes\n"
+"  howdah run --role poller --election lease -- ./poller   # behind a pooler\n"
 "\n"
 "A role runs only where HOWDAH_WORKERS names it, and only in a build with workers.\n"
 "\n"
@@ -29,7 +30,7 @@ const struct hd_command hd_commands[] = {
 "transaction, makes the transaction of a stale leader fail.\n"
 "\n"
 "Heartbeat, its timeout (the heartbeat, 10s at most), --lost-grace and 500ms must fit into "
-"--lease. A role is a handful for each application, never one for each tenant or record." },
+"--lease, less --margin for a lease row. A role is a handful for each application, never one for each tenant or record." },
 { .name = "leader", .operands = "", .groups = VIEW, .run = hd_cmd_leader_list,
   .summary = "who leads what; show, watch, resign, pause, resume, history, ...",
   .details =

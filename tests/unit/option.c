@@ -103,8 +103,9 @@ static void defaults(void)
 	CHECK_INT(load("", RUN), HD_OK);
 	CHECK_INT(config.timeout_ms, 10000);
 	CHECK_INT(config.retry_ms, 2000);
-	CHECK_INT(config.heartbeat_ms, 15000);
-	CHECK_INT(config.lease_ms, 45000);
+	CHECK_INT(config.heartbeat_ms, 0); /* depends on the election */
+	CHECK_INT(config.lease_ms, 0);
+	CHECK_INT(config.margin_ms, 5000);
 	CHECK_INT(config.grace_ms, 10000);
 	CHECK_INT(config.lost_grace_ms, 500);
 	CHECK_TEXT(config.election, "advisory");
