@@ -117,6 +117,7 @@ static void one_leads_and_hands_over(hd_election election, const char *role)
 	hd_mono from;
 
 	o.election = election;
+	o.retry_ms = 20000; /* so that only the notice of a release can be quick */
 	a = node_of(&o);
 	b = node_of(&o);
 	CHECK(!hd_leader_held(a) && hd_leader_token(a) == 0);
@@ -288,8 +289,8 @@ static void silence(hd_election election, const char *role)
 	l = node_of(&o);
 	lead(l);
 	test_blackhole_tell("hole", "silent");
-	/* Shorter than the time-out of a heartbeat: it costs nothing. */
-	end = in(700);
+	/* A heartbeat falls into it, and it ends before that is timed out: it costs nothing. */
+	end = in(1500);
 	while (hd_before(hd_now(), end)) {
 		hd_mono from = hd_now();
 

@@ -108,6 +108,7 @@ ok 'and sees every change' eventually has pooled 3
 is "$(shape pooled)" "led node-D $seven,free node-D $seven,led node-E $eight" 'of hands'
 ends heard TERM
 ends pooled TERM
+"$lib/pgbouncer" stop "$tmp/pool" >/dev/null
 
 # --- --exec ----------------------------------------------------------------------------------------------
 begin hook leader watch poller "${view[@]}" --exec \
@@ -175,8 +176,8 @@ ok 'from then on' test "$(blocks status)" -ge "$before"
 ends status TERM
 ends object INT
 is "$(cat "$tmp/status.log")" '' 'nothing on stderr'
-run "$bin" status --watch --db 'host='
-like "$code $err" '^(78|69|77)' 'what can not be read is no reason to go on'
+run "$bin" status --watch --db 'nonsense conninfo'
+is "$code" 78 'what can not be read is no reason to go on'
 run "$bin" status --watch --db "$(dsn lead nobody-knows)"
 is "$code" 77 'nor is a user that does not exist'
 if command -v script >/dev/null; then
