@@ -184,8 +184,8 @@ if command -v script >/dev/null; then
 	TERM=xterm timeout 20 script -qec "stty rows 6 cols 60; exec $bin status --watch --interval 200ms --db '$(dsn lead viewer)'" "$tmp/tty" >/dev/null 2>&1 </dev/null &
 	session_pid[tty]=$!
 	ok 'on a terminal' eventually eval '[ "$(grep -c "time  " "$tmp/tty")" -ge 3 ]'
-	pkill_one() { local p; for p in $(pgrep -P "$1"); do pkill_one "$p"; kill -TERM "$p"; done; }
-	pkill_one "${session_pid[tty]}" 2>/dev/null
+	end_tree() { local p; for p in $(pgrep -P "$1"); do end_tree "$p"; kill -TERM "$p"; done; }
+	end_tree "${session_pid[tty]}" 2>/dev/null
 	wait "${session_pid[tty]}" 2>/dev/null
 	esc=$'\e'
 	like "$(head -n 2 "$tmp/tty" | tail -n 1)" "^$esc\[H$esc\[Jtime " 'each picture takes the place of the last one'
