@@ -52,7 +52,7 @@ int main(int argc, char **argv)
 	struct hd_error err;
 	int64_t token;
 	hd_status s;
-	PGconn *db = PQconnectdb("options='-c statement_timeout=400'"); /* less than step_ms */
+	PGconn *db;
 
 	hd_leadership_options_init(&o);
 	o.role = argc > 1 ? argv[1] : "poller";
@@ -60,6 +60,7 @@ int main(int argc, char **argv)
 	o.heartbeat_ms = o.lease_ms / 5;
 	if (hd_leadership_open(&o, &l, &err) != HD_OK)
 		return fprintf(stderr, "%s\n%s\n", err.message, err.hint), 1;
+	db = PQconnectdb("options='-c statement_timeout=400'"); /* less than step_ms */
 	(void)signal(SIGTERM, on_signal);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while (!stop) {
@@ -76,5 +77,6 @@ int main(int argc, char **argv)
 	/* No work runs here, so it may be said: a successor starts at once. */
 	s = hd_leadership_resign(l, "done", hd_after(hd_now(), 2000), &err);
 	hd_leadership_close(l);
+	PQfinish(db);
 	return s != HD_OK;
 }

@@ -198,6 +198,15 @@ static int open_locked(const char *path)
 	return -1;
 }
 
+/* By its name in /proc: a copy would be the same open folder, with the same lock. */
+int hd_cgroup_open_again(int fd)
+{
+	char link[64];
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return open(link, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
 hd_status hd_cgroup_make(int *ret_fd, struct hd_error *err)
 {
 	char folder[PATH_ROOM], path[PATH_ROOM + 64], id[HD_ID_TEXT];

@@ -20,6 +20,9 @@
  */
 HD_MUST_CHECK hd_status hd_cgroup_make(int *ret_fd, struct hd_error *err);
 
+/* A second descriptor, which does not share the lock of the first; -1: see errno. */
+int hd_cgroup_open_again(int fd);
+
 /* Makes one, has a process join it, ends it. HD_REFUSED as above. */
 HD_MUST_CHECK hd_status hd_cgroup_try(struct hd_error *err);
 

@@ -21,20 +21,20 @@ enum hd_option_type {
 
 /* Which commands take an option: bits, named after the commands or groups of them. */
 enum hd_option_group {
-	HD_FOR_ALL = 1 << 0,     /* --help --config --log-format -q -v */
-	HD_FOR_DB = 1 << 1,      /* --db, --timeout: whatever talks to a server */
-	HD_FOR_JSON = 1 << 2,    /* --json: whatever prints a view */
-	HD_FOR_RUN = 1 << 3,     /* howdah run */
-	HD_FOR_INIT = 1 << 4,    /* howdah init */
-	HD_FOR_PROBE = 1 << 5,   /* --trust-session: doctor and run */
-	HD_FOR_WHY = 1 << 6,     /* --reason: leader pause, resign, resume */
-	HD_FOR_HISTORY = 1 << 7, /* --limit: leader history */
-	HD_FOR_HELP = 1 << 8,    /* howdah help */
+	HD_FOR_ALL = 1 << 0,      /* --help --config --log-format -q -v */
+	HD_FOR_DB = 1 << 1,       /* --db, --timeout: whatever talks to a server */
+	HD_FOR_JSON = 1 << 2,     /* --json: whatever prints a view */
+	HD_FOR_RUN = 1 << 3,      /* howdah run */
+	HD_FOR_INIT = 1 << 4,     /* howdah init */
+	HD_FOR_PROBE = 1 << 5,    /* --trust-session: doctor and run */
+	HD_FOR_WHY = 1 << 6,      /* --reason: leader pause, resign, resume */
+	HD_FOR_HISTORY = 1 << 7,  /* --limit: leader history */
+	HD_FOR_HELP = 1 << 8,     /* howdah help */
 	HD_FOR_MACHINE = 1 << 10, /* --dot: leader machine */
 	HD_FOR_WATCH = 1 << 11,   /* --exec, --retry: leader watch */
 	HD_FOR_STATUS = 1 << 12,  /* --watch, --interval: status */
 	HD_FOR_VERIFY = 1 << 13,  /* --pooler, --election, --grace: verify */
-	HD_NO_FILE = 1 << 9,     /* of a command: no file is read, so a broken one can't stop it */
+	HD_NO_FILE = 1 << 9,      /* of a command: no file is read, so a broken one can't stop it */
 };
 
 struct hd_option {

@@ -303,7 +303,7 @@ static int watch(struct status *s)
 		if (stands < 0)
 			return s->code;
 		hd_ending_hold();
-		shown = hd_show_picture(&s->out, first);
+		shown = hd_show_picture(s->config, &s->out, first);
 		hd_ending_allow();
 		if (shown)
 			hd_ending_sleep(hd_after(began, stands));

@@ -150,8 +150,8 @@ static bool view_led(const struct hd_rows *v)
 }
 
 /*
- * A term that was over is over for good. That the view may call it led once more, while the next node
- * has the lock and has not taken the row yet, is nothing to tell.
+ * A term that was over is over for good. That the view may call it led once more, while the next
+ * node has the lock and has not taken the row yet, is nothing to tell.
  */
 static bool agrees(const struct hd_follow *f, const struct hd_rows *v)
 {

@@ -41,16 +41,16 @@ static size_t fitting(const struct hd_buf *picture, int lines)
 	return lines > 0 && p != NULL ? (size_t)(p - picture->data) : picture->len;
 }
 
-bool hd_show_picture(const struct hd_buf *picture, bool first)
+bool hd_show_picture(const struct hd_config *config, const struct hd_buf *picture, bool first)
 {
 	size_t n = picture->len;
 
 	if (!hd_buf_ok(picture))
 		return false;
-	if (can_clear()) {
+	if (!config->json && can_clear()) {
 		(void)fputs("\033[H\033[J", stdout);
 		n = fitting(picture, terminal_size().ws_row);
-	} else if (!first) {
+	} else if (!config->json && !first) {
 		(void)fputc('\n', stdout);
 	}
 	(void)fwrite(picture->data, 1, n, stdout);

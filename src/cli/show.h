@@ -10,10 +10,10 @@ int hd_show_width(void);
 
 /*
  * Shows the next of a row of pictures: on a terminal in the place of the last one, cut at its foot,
- * else below it, with a blank line between them. False when it can't be written, or there was no
- * memory for it.
+ * else below it, with a blank line between them; with --json only the line that it is. False when
+ * it can't be written, or there was no memory for it.
  */
-bool hd_show_picture(const struct hd_buf *picture, bool first);
+bool hd_show_picture(const struct hd_config *config, const struct hd_buf *picture, bool first);
 
 /* Asks for a view's rows. On failure complains and answers the exit code, else 0. */
 int hd_show_ask(struct hd_session *s, enum hd_view_name view, const struct hd_args *args,

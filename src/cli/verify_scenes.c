@@ -10,7 +10,7 @@
 #define NODES_MS     20000 /* until the first one leads */
 #define TAKE_OVER_MS 45000
 #define WAKE_MS      5000 /* a node that wakes has to see at once that its time is over */
-#define LOOK_MS      500 /* a moment of steady work between two scenes */
+#define LOOK_MS      500  /* a moment of steady work between two scenes */
 
 /* What the predicates of a watch see of the verify that is at work. */
 static const struct hd_verify *now_playing;

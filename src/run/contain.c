@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "run/signals.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
@@ -81,22 +80,11 @@ hd_status hd_contain_choose(const char *word, enum hd_contain *ret, struct hd_er
 	return st;
 }
 
-/* Opened anew: a lock is shared by all copies of one descriptor. */
-static int open_again(int inherited)
-{
-	char path[64];
-	int fd;
-
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", inherited);
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	(void)close(inherited);
-	return fd;
-}
-
 int hd_keeper_main(void)
 {
-	int fd = open_again(HD_KEEPER_FD_CGROUP);
+	int fd = hd_cgroup_open_again(HD_KEEPER_FD_CGROUP);
 
+	(void)close(HD_KEEPER_FD_CGROUP);
 	hd_signals_block();
 	if (fd < 0)
 		return HD_EXIT_BUG;

@@ -1,9 +1,9 @@
 /*
  * contain.h - what keeps hold of a command's descendants beyond the sweep of its tree.
  *
- * The sweep (app/tree.h) needs somebody alive to do it. A control group and a pid namespace end
- * everything also when elector and guard are killed in the same instant: the first by a keeper, a
- * third process that waits for both to be gone, the second by the kernel.
+ * The sweep (app/tree.h) needs somebody to do it. A control group and a pid namespace end
+ * everything also when the guard is killed together with the elector, or while that is stopped: the
+ * first by a keeper, a third process that waits for the guard to be gone, the second by the kernel.
  */
 #ifndef HD_RUN_CONTAIN_H
 #define HD_RUN_CONTAIN_H
@@ -27,10 +27,10 @@ const char *hd_contain_word(enum hd_contain contain);
 HD_MUST_CHECK hd_status hd_contain_choose(const char *word, enum hd_contain *ret,
                                           struct hd_error *err);
 
-/* The descriptor that a keeper finds open: a control group, locked by elector and guard. */
+/* The descriptor that a keeper finds open: a control group, locked by the guard. */
 #define HD_KEEPER_FD_CGROUP 3
 
-/* `howdah part keeper`: when nobody else has the group any more, ends and removes it. */
+/* `howdah part keeper`: when nobody has the group locked any more, ends and removes it. */
 int hd_keeper_main(void);
 
 #endif

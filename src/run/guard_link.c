@@ -67,7 +67,7 @@ static const char *binary_of(const struct hd_guard_start *s)
 	return s->binary != NULL ? s->binary : "/proc/self/exe";
 }
 
-/* Ends the control group when both we and the guard are dead. */
+/* Ends the control group when the guard is dead, whatever has become of us. */
 static hd_status spawn_keeper(const struct hd_guard_start *s, int cgroup, hd_mono deadline,
                               struct hd_child *ret, struct hd_error *err)
 {
@@ -131,6 +131,17 @@ static hd_status spawn_guard(const struct hd_guard_start *s, int channel, int pl
 	return hd_spawn(&o, deadline, ret, NULL, err);
 }
 
+/* From now on it is the guard's alone: the keeper waits for it. */
+static void leave_lock(struct hd_guard *g)
+{
+	int fd = g->cgroup >= 0 ? hd_cgroup_open_again(g->cgroup) : -1;
+
+	if (fd < 0)
+		return;
+	(void)close(g->cgroup);
+	g->cgroup = fd;
+}
+
 static hd_status start(const struct hd_guard_start *s, int plan, hd_mono deadline,
                        struct hd_guard *g, struct hd_error *err)
 {
@@ -149,6 +160,7 @@ static hd_status start(const struct hd_guard_start *s, int plan, hd_mono deadlin
 		drop_cgroup(g);
 		return st;
 	}
+	leave_lock(g);
 	g->channel = pair[0];
 	g->tree.leader = g->process.pid;
 	return HD_OK;

@@ -184,6 +184,10 @@ static void judge_silence(struct hd_guard_state *g, hd_mono now)
 
 	if (hd_watchdog_good(w, now) || (stood_still(g, now) && hd_watchdog_excuse(w, now)))
 		return;
+	/* It may have been quicker to say something than we to see that it runs. */
+	hd_guard_settle(g);
+	if (g->start_error != 0)
+		return;
 	hd_guard_report(g, HD_GUARD_SILENT, w->triggered ? 0 : w->interval_ms);
 	hd_ending_stop(&g->ending, g->plan->lost_grace_ms, now);
 	ask_to_end(g, SIGTERM);

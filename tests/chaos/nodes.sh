@@ -31,9 +31,15 @@ log_has() { grep -q -- "$2" "$tmp/$1.log"; }
 leads() { [ "$(grep -o 'state=[a-z]*' "$tmp/$1.log" | tail -n 1)" = state=leading ] && log_has "$1" 'event="command started"'; }
 state_is() { [ "$(grep -o 'state=[a-z]*' "$tmp/$1.log" | tail -n 1)" = "state=$2" ]; }
 
-# The processes of a node: its elector, the guard (the elector's child), the command (the guard's).
+# The processes of a node: its elector, the guard (a child of it; the keeper is another one), the
+# command (the guard's).
 children() { cat "/proc/$1/task/"*/children 2>/dev/null; }
-guard_of() { children "${pid[$1]}" | tr ' ' '\n' | head -n 1; }
+guard_of() {
+	local child
+	for child in $(children "${pid[$1]}"); do
+		! grep -qaz -x guard "/proc/$child/cmdline" 2>/dev/null || echo "$child"
+	done | head -n 1
+}
 command_of() { grep -o 'event="command started" pid=[0-9]*' "$tmp/$1.log" | tail -n 1 | sed 's/.*pid=//'; }
 
 # Everything that a node's scribes ever were; nothing of it may live when its node is gone.

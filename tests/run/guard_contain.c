@@ -1,48 +1,8 @@
-/* guard_contain.c - what a control group or a pid namespace adds to the sweep of the tree. */
-#include "term_kit.h"
+/* guard_contain.c - a term in a control group or a pid namespace. */
+#include "contain_kit.h"
 
-#include "app/cgroup.h"
 #include <dirent.h>
-#include <errno.h>
-#include <sys/stat.h>
-
-static int command;
-static int outsider;
-
-/* First in a test; false, and the test is skipped, when this machine can't do it. */
-#define BEGIN(mode)                                                                                \
-	do {                                                                                       \
-		enum hd_contain got;                                                               \
-		struct hd_error why;                                                               \
-		if (hd_contain_choose(hd_contain_word(mode), &got, &why) != HD_OK)                 \
-			SKIP(why.message);                                                         \
-		kit_begin();                                                                       \
-		kit.contain = (mode);                                                              \
-	} while (0)
-
-static void lead_with_outsider(const char *way, const char *outsiders_word)
-{
-	kit_lead(way, NULL);
-	command = kit_watch("self");
-	outsider = kit_watch(outsiders_word);
-}
-
-static bool all_dead(void)
-{
-	return kit_dead(command) && kit_dead(outsider);
-}
-
-/* The folder of the command's control group; its path in /proc is below some mount. */
-static void group_folder(char *ret, size_t room)
-{
-	char link[64];
-	ssize_t n;
-
-	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", kit.guard.cgroup);
-	n = readlink(link, ret, room - 1);
-	CHECK(n > 0);
-	ret[n] = '\0';
-}
+#include <sys/prctl.h>
 
 /* ---- as without ---- */
 
@@ -70,7 +30,7 @@ static void codes_in_a_namespace(void)
 	BEGIN(HD_CONTAIN_PIDNS);
 	run_shell(HD_CONTAIN_PIDNS, "exit 9", EXITED(9));
 	run_shell(HD_CONTAIN_PIDNS, "kill -USR1 $$", EXITED(128 + SIGUSR1));
-	run_shell(HD_CONTAIN_PIDNS, "(sleep 0.01 &); wait; exit 3", EXITED(3));
+	run_shell(HD_CONTAIN_PIDNS, "(sleep 0.01 &); sleep 0.3; exit 3", EXITED(3));
 }
 
 static void missing_program(enum hd_contain mode)
@@ -177,136 +137,6 @@ static void watchdog_in_a_namespace(void)
 	kit_end();
 }
 
-/* ---- who is killed ---- */
-
-/* Elector and guard in the same instant: nobody of ours is left to sweep. */
-static void kill_both(enum hd_contain mode, const char *way)
-{
-	pid_t elector, guard;
-	int fd;
-
-	kit_begin();
-	kit.contain = mode;
-	elector = kit_elector(way, &guard);
-	command = kit_watch("self");
-	outsider = kit_watch(strcmp(way, "setsid") == 0 ? "child" : "orphan");
-	fd = pidfd_open(guard, 0);
-	CHECK(fd >= 0 && kill(elector, SIGSTOP) == 0 && kill(guard, SIGSTOP) == 0);
-	CHECK(kill(guard, SIGKILL) == 0 && kill(elector, SIGKILL) == 0);
-	kit_await_dead(fd);
-	kit_await_dead(command);
-	(void)close(fd);
-}
-
-static void both_killed_in_a_group(void)
-{
-	BEGIN(HD_CONTAIN_CGROUP);
-	kill_both(HD_CONTAIN_CGROUP, "setsid");
-	kit_await_dead(outsider);
-	kill_both(HD_CONTAIN_CGROUP, "double-fork");
-	kit_await_dead(outsider);
-}
-
-static void both_killed_in_a_namespace(void)
-{
-	BEGIN(HD_CONTAIN_PIDNS);
-	kill_both(HD_CONTAIN_PIDNS, "setsid");
-	kit_await_dead(outsider);
-	kill_both(HD_CONTAIN_PIDNS, "double-fork");
-	kit_await_dead(outsider);
-}
-
-/* What containment is for. */
-static void both_killed_without(void)
-{
-	struct pollfd p;
-
-	kill_both(HD_CONTAIN_NONE, "double-fork");
-	p = (struct pollfd){ .fd = outsider, .events = POLLIN };
-	CHECK_INT(poll(&p, 1, 500), 0);
-}
-
-static void guard_killed(enum hd_contain mode)
-{
-	kit_begin();
-	kit.contain = mode;
-	lead_with_outsider("double-fork", "orphan");
-	hd_spawn_signal(&kit.guard.process, SIGKILL);
-	kit_end();
-	CHECK(all_dead());
-}
-
-static void guard_killed_in_a_group(void)
-{
-	BEGIN(HD_CONTAIN_CGROUP);
-	guard_killed(HD_CONTAIN_CGROUP);
-}
-
-static void guard_killed_in_a_namespace(void)
-{
-	BEGIN(HD_CONTAIN_PIDNS);
-	guard_killed(HD_CONTAIN_PIDNS);
-}
-
-static void elector_killed(enum hd_contain mode, bool stop_the_guard)
-{
-	pid_t elector, guard;
-	int fd;
-
-	kit_begin();
-	kit.contain = mode;
-	kit.lost_grace_ms = 50;
-	elector = kit_elector("setsid", &guard);
-	command = kit_watch("self");
-	outsider = kit_watch("child");
-	fd = pidfd_open(guard, 0);
-	CHECK(fd >= 0);
-	if (stop_the_guard) {
-		CHECK(kill(guard, SIGSTOP) == 0);
-		kit_await_state(guard, 'T');
-	}
-	CHECK(kill(elector, SIGKILL) == 0);
-	kit_await_dead(fd);
-	CHECK(all_dead());
-	(void)close(fd);
-}
-
-static void elector_killed_with_a_group(void)
-{
-	BEGIN(HD_CONTAIN_CGROUP);
-	elector_killed(HD_CONTAIN_CGROUP, false);
-	elector_killed(HD_CONTAIN_CGROUP, true);
-}
-
-static void elector_killed_with_a_namespace(void)
-{
-	BEGIN(HD_CONTAIN_PIDNS);
-	elector_killed(HD_CONTAIN_PIDNS, false);
-	elector_killed(HD_CONTAIN_PIDNS, true);
-}
-
-static void bomb(enum hd_contain mode)
-{
-	kit_begin();
-	kit.contain = mode;
-	kit_lead("bomb", "60000");
-	(void)kit_word("burning");
-	kit_end();
-	CHECK_INT(kit_word_now("burned-out"), -1);
-}
-
-static void fork_bomb_in_a_group(void)
-{
-	BEGIN(HD_CONTAIN_CGROUP);
-	bomb(HD_CONTAIN_CGROUP);
-}
-
-static void fork_bomb_in_a_namespace(void)
-{
-	BEGIN(HD_CONTAIN_PIDNS);
-	bomb(HD_CONTAIN_PIDNS);
-}
-
 /* ---- what is left of the group ---- */
 
 static void group_goes_with_the_term(void)
@@ -317,7 +147,7 @@ static void group_goes_with_the_term(void)
 
 	BEGIN(HD_CONTAIN_CGROUP);
 	kit_lead("double-fork", NULL);
-	group_folder(folder, sizeof(folder));
+	group_folder(kit.guard.process.pid, folder, sizeof(folder));
 	(void)snprintf(below, sizeof(below), "%s/below", folder); /* as another howdah would */
 	CHECK(stat(folder, &sb) == 0 && mkdir(below, 0755) == 0);
 	CHECK(hd_cgroup_living(kit.guard.cgroup, (pid_t[8]){ 0 }, 8) == 2);
@@ -329,33 +159,6 @@ static void group_goes_with_the_term(void)
 	(void)waitpid(keeper, NULL, 0);
 }
 
-/* Whoever kills the keeper as well leaves the rest to the next start. */
-static void next_start_ends_what_was_left(void)
-{
-	char folder[1024], path[64];
-	struct stat sb;
-	pid_t elector, guard, keeper = 0;
-
-	BEGIN(HD_CONTAIN_CGROUP);
-	elector = kit_elector("double-fork", &guard);
-	command = kit_watch("self");
-	outsider = kit_watch("orphan");
-	(void)snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)guard, HD_GUARD_FD_CGROUP);
-	folder[readlink(path, folder, sizeof(folder) - 1)] = '\0';
-	CHECK(kill(elector, SIGSTOP) == 0);
-	hd_procfs_children(elector, keep_last, &keeper);
-	if (keeper == guard)
-		SKIP("the order of the children is unknown");
-	CHECK(kill(keeper, SIGKILL) == 0);
-	CHECK(kill(guard, SIGKILL) == 0 && kill(elector, SIGKILL) == 0);
-	kit_await_dead(command);
-	CHECK(!kit_dead(outsider) && stat(folder, &sb) == 0);
-	while (hd_cgroup_clean_up() == 0)
-		(void)poll(NULL, 0, 5);
-	CHECK(kit_dead(outsider));
-	CHECK(stat(folder, &sb) != 0 && errno == ENOENT);
-}
-
 /* ---- by an ordinary user ---- */
 
 /* Answers an exit code, as a process that lost its privileges can't go on. */
@@ -364,8 +167,9 @@ static int as_nobody(enum hd_contain mode)
 	enum hd_contain got;
 	struct hd_error err = { 0 };
 
+	/* As an exec by that user would leave it. */
 	if (setresgid(65534, 65534, 65534) != 0 || setresuid(65534, 65534, 65534) != 0 ||
-	    hd_guard_prepare(NULL) != HD_OK)
+	    prctl(PR_SET_DUMPABLE, 1) != 0 || hd_guard_prepare(NULL) != HD_OK)
 		return 70;
 	if (hd_contain_choose(hd_contain_word(mode), &got, &err) != HD_OK) {
 		printf("# %s; %s\n", err.message, err.hint);
@@ -412,6 +216,57 @@ static void namespace_of_an_ordinary_user(void)
 	CHECK_INT(code, 0);
 }
 
+/* In a group that was given to nobody, with a command that becomes root. */
+static int in_delegated_group(int group, char *command_path)
+{
+	char *argv[] = { command_path, kit.report, (char *)"root", NULL };
+	enum hd_contain got;
+	struct hd_error err = { 0 };
+
+	if (!hd_cgroup_join(group) || setresgid(65534, 65534, 65534) != 0 ||
+	    setresuid(65534, 65534, 65534) != 0 || hd_guard_prepare(NULL) != HD_OK)
+		return 70;
+	CHECK_MSG(hd_contain_choose("auto", &got, &err) == HD_OK, "%s", err.message);
+	CHECK_INT(got, HD_CONTAIN_CGROUP);
+	kit.contain = got;
+	kit_start(argv);
+	(void)kit_expect(HD_GUARD_STARTED);
+	outsider = kit_watch("root");
+	CHECK(kill((pid_t)kit_word("root"), 0) != 0 && errno == EPERM);
+	CHECK(hd_guard_stop(&kit.guard, SIGTERM, 0, NULL) == HD_OK);
+	(void)kit_expect(HD_GUARD_EXITED);
+	(void)kit_expect(HD_GUARD_GONE); /* no SURVIVOR, as without the group */
+	CHECK(kit_dead(outsider));
+	kit_end();
+	return 0;
+}
+
+static void delegated_group_ends_what_its_user_can_not(void)
+{
+	char path[128];
+	int group, status;
+	pid_t pid;
+
+	if (geteuid() != 0)
+		SKIP("needs root to delegate a group");
+	BEGIN(HD_CONTAIN_CGROUP);
+	kit_copy_setuid(path, sizeof(path));
+	CHECK(hd_cgroup_make(&group, NULL) == HD_OK);
+	CHECK(fchown(group, 65534, 65534) == 0);
+	CHECK(fchownat(group, "cgroup.procs", 65534, 65534, 0) == 0);
+	pid = fork();
+	if (pid == 0) {
+		if (setjmp(tap_failed) != 0)
+			_exit(1);
+		_exit(in_delegated_group(group, path));
+	}
+	CHECK(waitpid(pid, &status, 0) == pid);
+	(void)unlink(path);
+	CHECK(hd_cgroup_end(group, patience()));
+	hd_cgroup_remove(group);
+	CHECK_INT(status, 0);
+}
+
 static void group_that_is_not_delegated(void)
 {
 	if (geteuid() != 0)
@@ -430,21 +285,11 @@ int main(int argc, char **argv)
 		TAP_TEST(signals_in_a_namespace),
 		TAP_TEST(init_has_no_descriptor),
 		TAP_TEST(watchdog_in_a_namespace),
-		TAP_TEST(both_killed_in_a_group),
-		TAP_TEST(both_killed_in_a_namespace),
-		TAP_TEST(both_killed_without),
-		TAP_TEST(guard_killed_in_a_group),
-		TAP_TEST(guard_killed_in_a_namespace),
-		TAP_TEST(elector_killed_with_a_group),
-		TAP_TEST(elector_killed_with_a_namespace),
-		TAP_TEST(fork_bomb_in_a_group),
-		TAP_TEST(fork_bomb_in_a_namespace),
 		TAP_TEST(group_goes_with_the_term),
-		TAP_TEST(next_start_ends_what_was_left),
 		TAP_TEST(namespace_of_an_ordinary_user),
 		TAP_TEST(group_that_is_not_delegated),
+		TAP_TEST(delegated_group_ends_what_its_user_can_not),
 	};
 
-	kit_setup();
-	return tap_main(tests, sizeof(tests) / sizeof(tests[0]), argc > 1 ? argv[1] : NULL);
+	return contain_main(tests, sizeof(tests) / sizeof(tests[0]), argc, argv);
 }

@@ -104,18 +104,6 @@ static void fork_bomb_without_its_guard(void)
 
 /* ---- who can't be ended ---- */
 
-static void copy_setuid(char *to, size_t room)
-{
-	char script[512];
-	struct stat sb;
-
-	(void)snprintf(to, room, "%s/rooted", kit.folder);
-	(void)snprintf(script, sizeof(script), "cp %s %s && chmod 4755 %s && chmod 777 %s",
-	               TEST_STUBBORN, to, to, kit.folder);
-	CHECK_INT(kit_shell(script), 0);
-	CHECK(stat(to, &sb) == 0 && (sb.st_mode & S_ISUID) != 0);
-}
-
 /* Runs as nobody; answers an exit code, as a process that lost its privileges can't go on. */
 static int term_of_nobody(char *command_path)
 {
@@ -153,7 +141,7 @@ static void survivor_is_named(void)
 	if (geteuid() != 0)
 		SKIP("only root can make a process that the guard can't end");
 	kit_begin();
-	copy_setuid(path, sizeof(path));
+	kit_copy_setuid(path, sizeof(path));
 	pid = fork();
 	if (pid == 0) {
 		if (setjmp(tap_failed) != 0)

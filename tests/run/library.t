@@ -56,7 +56,7 @@ undocumented=$(awk '
 is "$undocumented" '' 'every public function is documented'
 
 case $(readelf -d "$so") in
-*libasan* | *libubsan*) sanitize=(-fsanitize=address,undefined) ;;
+*libasan* | *libubsan*) sanitize=("-fsanitize=address,undefined") ;;
 *) sanitize=() ;;
 esac
 for example in leader_process leader_loop; do

@@ -358,28 +358,35 @@ static void say_to_watchdog(void)
 	wait_for_ever();
 }
 
-/* What no receiver should believe, or keep: nothing of it is a ping. */
-static void abuse_watchdog(void)
+static void abuse_once(int pipefd)
 {
 	static char large[100000];
-	int pipefd[2];
-	char none;
 
 	memset(large, 'x', sizeof(large));
 	memcpy(large, "WATCHDOG=1\n", 11);
+	notify("", 0, -1);
+	notify("\n\n\0\377WATCHDOG=1", 14, -1);
+	notify("WATCHDOG=10", 11, -1);
+	notify("WATCHDOG=trigger2", 17, -1);
+	notify("WATCHDOG_USEC=-5", 16, -1);
+	notify(large, sizeof(large), -1);
+	notify(large, 4097, -1);
+	notify("BARRIER=1", 9, pipefd);
+}
+
+/* What no receiver should believe, or keep, for the argument's milliseconds: nothing is a ping. */
+static void abuse_watchdog(void)
+{
+	long end = now_ms() + strtol(argument, NULL, 10);
+	int pipefd[2];
+	char none;
+
 	say("self", number());
 	if (pipe(pipefd) != 0)
 		_exit(70);
-	for (int i = 0; i < 200; i++) {
-		notify("", 0, -1);
-		notify("\n\n\0\377WATCHDOG=1", 14, -1);
-		notify("WATCHDOG=10", 11, -1);
-		notify("WATCHDOG=trigger2", 17, -1);
-		notify("WATCHDOG_USEC=-5", 16, -1);
-		notify(large, sizeof(large), -1);
-		notify(large, 4097, -1);
-		notify("BARRIER=1", 9, pipefd[1]);
-	}
+	do
+		abuse_once(pipefd[1]);
+	while (now_ms() < end);
 	close(pipefd[1]);
 	/* Ends when the last descriptor that was sent is closed. */
 	say("closed", read(pipefd[0], &none, 1));
@@ -390,8 +397,8 @@ static void tell_watchdog(void)
 {
 	const char *pid = getenv("WATCHDOG_PID"), *usec = getenv("WATCHDOG_USEC");
 
-	say("watchdog-pid", pid != NULL ? strtol(pid, NULL, 10) == getpid() : -2);
-	say("watchdog-usec", usec != NULL ? strtol(usec, NULL, 10) : -2);
+	say("watchdog-pid", pid != NULL ? strtol(pid, NULL, 10) == getpid() : 0);
+	say("watchdog-usec", usec != NULL ? strtol(usec, NULL, 10) : 0);
 	say("watchdog-fd", getenv("NOTIFY_SOCKET") != NULL);
 	plain();
 }

@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/pidfd.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -267,6 +268,19 @@ static inline long kit_proc_number(const char *file, const char *name)
 			sum += n;
 	(void)fclose(f);
 	return sum;
+}
+
+/* A stubborn that becomes root, in the folder of the test, which everybody may use from now on. */
+static inline void kit_copy_setuid(char *to, size_t room)
+{
+	char script[512];
+	struct stat sb;
+
+	(void)snprintf(to, room, "%s/rooted", kit.folder);
+	(void)snprintf(script, sizeof(script), "cp %s %s && chmod 4755 %s && chmod 777 %s",
+	               TEST_STUBBORN, to, to, kit.folder);
+	CHECK_INT(kit_shell(script), 0);
+	CHECK(stat(to, &sb) == 0 && (sb.st_mode & S_ISUID) != 0);
 }
 
 #endif

@@ -4,7 +4,8 @@
 set -u
 # shellcheck source=tests/lib/pg.sh
 . "$(dirname "$0")/../lib/pg.sh"
-bin=${HOWDAH_BIN:?the howdah of a test build}
+bin=$tmp/howdah # a copy, so that its processes are told from those of others
+cp "${HOWDAH_BIN:?the howdah of a test build}" "$bin"
 start_server
 fresh_db app
 sql app 'create role works login in role howdah_worker' 'create role reads login in role howdah_reader' >/dev/null
@@ -28,7 +29,12 @@ left() {
 	sql app "select role from howdah.leadership union all select role from howdah.leadership_history"
 	nodes
 }
-nodes() { pgrep -f -- '--role howdah-verify-[0-9a-f]' || true; }
+nodes() {
+	local p
+	for p in /proc/[0-9]*; do
+		[ "$(readlink "$p/exe")" != "$bin" ] || echo "${p#/proc/}"
+	done 2>/dev/null
+}
 no_nodes() { [ -z "$(nodes)" ]; }
 of() { # JSON PATH
 	sql app "select \$json\$$1\$json\$::jsonb #>> '{$2}'"

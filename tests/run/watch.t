@@ -108,6 +108,7 @@ ok 'and sees every change' eventually has pooled 3
 is "$(shape pooled)" "led node-D $seven,free node-D $seven,led node-E $eight" 'of hands'
 ends heard TERM
 ends pooled TERM
+"$lib/pgbouncer" stop "$tmp/pool" >/dev/null
 
 # --- --exec ----------------------------------------------------------------------------------------------
 begin hook leader watch poller "${view[@]}" --exec \
@@ -175,16 +176,16 @@ ok 'from then on' test "$(blocks status)" -ge "$before"
 ends status TERM
 ends object INT
 is "$(cat "$tmp/status.log")" '' 'nothing on stderr'
-run "$bin" status --watch --db 'host='
-like "$code $err" '^(78|69|77)' 'what can not be read is no reason to go on'
+run "$bin" status --watch --db 'nonsense conninfo'
+is "$code" 78 'what can not be read is no reason to go on'
 run "$bin" status --watch --db "$(dsn lead nobody-knows)"
 is "$code" 77 'nor is a user that does not exist'
 if command -v script >/dev/null; then
 	TERM=xterm timeout 20 script -qec "stty rows 6 cols 60; exec $bin status --watch --interval 200ms --db '$(dsn lead viewer)'" "$tmp/tty" >/dev/null 2>&1 </dev/null &
 	session_pid[tty]=$!
 	ok 'on a terminal' eventually eval '[ "$(grep -c "time  " "$tmp/tty")" -ge 3 ]'
-	pkill_one() { local p; for p in $(pgrep -P "$1"); do pkill_one "$p"; kill -TERM "$p"; done; }
-	pkill_one "${session_pid[tty]}" 2>/dev/null
+	end_tree() { local p; for p in $(pgrep -P "$1"); do end_tree "$p"; kill -TERM "$p"; done; }
+	end_tree "${session_pid[tty]}" 2>/dev/null
 	wait "${session_pid[tty]}" 2>/dev/null
 	esc=$'\e'
 	like "$(head -n 2 "$tmp/tty" | tail -n 1)" "^$esc\[H$esc\[Jtime " 'each picture takes the place of the last one'
