@@ -32,9 +32,9 @@ life=(
 	"select howdah.leader_notice('r', 'o', {T}, 'x')"
 	"select pg_advisory_unlock(5)"
 	"select howdah.leader_forget('r')"
-	"select seen_token from howdah.lease_attempt('l', 6, 'o', 'n', null, 9000, now())"
+	"select seen_token from howdah.lease_attempt('l', 66, 'o', 'n', null, 9000, now())"
 	"select held from howdah.lease_renew('l', 'o', {T}, now())"
-	"select token from howdah.lease_take_over('l', 6, 1, 1, 1, 1, 1, 'o', 'n', null, 9000)"
+	"select token from howdah.lease_take_over('l', 66, 1, 1, 1, 1, 1, 'o', 'n', null, 9000)"
 	"select system is not null from howdah.server_incarnation()"
 	"select howdah.durable()"
 )
