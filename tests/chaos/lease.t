@@ -61,10 +61,10 @@ through() { # NAME DSN
 through pgpool "$("$lib/pgpool" start "$tmp/g" "$server" | sed 's/dbname=[^ ]*/dbname=app/')"
 "$lib/pgpool" stop "$tmp/g"
 pool() { "$lib/pgbouncer" start "$tmp/$1" "$server" "${@:2}" | sed 's/dbname=[^ ]*/dbname=app/'; }
-through transaction "$(pool t pool_mode=transaction default_pool_size=5)"
-through narrow "$(pool n pool_mode=transaction default_pool_size=1)"
-through statement "$(pool s pool_mode=statement default_pool_size=5)"
-for one in t n s; do "$lib/pgbouncer" stop "$tmp/$one"; done
+through transaction "$(pool pool-t pool_mode=transaction default_pool_size=5)"
+through narrow "$(pool pool-n pool_mode=transaction default_pool_size=1)"
+through statement "$(pool pool-s pool_mode=statement default_pool_size=5)"
+for one in pool-t pool-n pool-s; do "$lib/pgbouncer" stop "$tmp/$one"; done
 
 # One role, one mode.
 pair mixed "$DSN"
