@@ -36,7 +36,7 @@ pair() {
 	shift
 	rm -f "$tmp/A.log" "$tmp/B.log" # a role's nodes are always A and B
 	start_node A "$role" "$DSN" "$@" && eventually leads A && start_node B "$role" "$DSN" "$@" &&
-		eventually log_has B event=connected
+		eventually log_has B event=connected && eventually dozes "$role"
 	result $? "$role: A leads, B stands by" "$(tail -n 3 "$tmp/A.log" "$tmp/B.log")"
 }
 

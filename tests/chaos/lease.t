@@ -15,6 +15,18 @@ pair() { # ROLE DSN
 	result $? "$1: A leads, B stands by" "$(tail -n 3 "$tmp/A.log" "$tmp/B.log")"
 }
 
+# The count of a role's renewals; the server may just be starting.
+beat_of() {
+	local n
+	for _ in $(seq 600); do
+		n=$(sql app "select beat from howdah.leadership where role = '$1'")
+		[[ ! $n =~ ^[0-9]+$ ]] || break
+		sleep 0.05
+	done
+	echo "$n"
+}
+renewed() { [ "$(beat_of "$1")" -gt $(($2 + $3)) ]; } # ROLE BEAT TIMES
+
 finish() { # ROLE [ARGUMENT ...]
 	local role=$1 said
 	shift
@@ -49,10 +61,10 @@ through() { # NAME DSN
 through pgpool "$("$lib/pgpool" start "$tmp/g" "$server" | sed 's/dbname=[^ ]*/dbname=app/')"
 "$lib/pgpool" stop "$tmp/g"
 pool() { "$lib/pgbouncer" start "$tmp/$1" "$server" "${@:2}" | sed 's/dbname=[^ ]*/dbname=app/'; }
-through transaction "$(pool t pool_mode=transaction default_pool_size=5)"
-through narrow "$(pool n pool_mode=transaction default_pool_size=1)"
-through statement "$(pool s pool_mode=statement default_pool_size=5)"
-for one in t n s; do "$lib/pgbouncer" stop "$tmp/$one"; done
+through transaction "$(pool pool-t pool_mode=transaction default_pool_size=5)"
+through narrow "$(pool pool-n pool_mode=transaction default_pool_size=1)"
+through statement "$(pool pool-s pool_mode=statement default_pool_size=5)"
+for one in pool-t pool-n pool-s; do "$lib/pgbouncer" stop "$tmp/$one"; done
 
 # One role, one mode.
 pair mixed "$DSN"
@@ -66,15 +78,12 @@ finish mixed
 pair sessions "$DSN"
 for _ in 1 2 3; do
 	sql app "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'howdah:elector:sessions'" >/dev/null
-	seen=$(sql app "select beat from howdah.leadership where role = 'sessions'")
-	beats() { [ "$(sql app "select beat from howdah.leadership where role = 'sessions'")" -gt $((seen + 1)) ]; }
-	eventually beats
+	eventually renewed sessions "$(beat_of sessions)" 1
 done
 leads A
 result $? "sessions: A leads on after its sessions were ended" "$(tail -n 5 "$tmp/A.log")"
 "$lib/pgserver" restart "$server"
-seen=$(sql app "select beat from howdah.leadership where role = 'sessions'")
-eventually beats
+eventually renewed sessions "$(beat_of sessions)" 1
 leads A
 result $? "sessions: and after a restart of the server" "$(tail -n 5 "$tmp/A.log")"
 kill -TERM "${pid[A]}"
@@ -98,9 +107,7 @@ finish outage
 # The clock that people see is the application's, and nobody compares it: an hour off changes nothing.
 pair clock "$DSN"
 sql app "update howdah.leadership set expires_at = now() - interval '1 hour', seen_at = now() - interval '1 hour' where role = 'clock'" >/dev/null
-seen=$(sql app "select beat from howdah.leadership where role = 'clock'")
-beats() { [ "$(sql app "select beat from howdah.leadership where role = 'clock'")" -gt $((seen + 3)) ]; }
-eventually beats
+eventually renewed clock "$(beat_of clock)" 3
 leads A
 result $? "clock: an expiry in the past takes nothing from the holder"
 kill -TERM "${pid[A]}"

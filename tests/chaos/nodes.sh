@@ -31,6 +31,14 @@ log_has() { grep -q -- "$2" "$tmp/$1.log"; }
 leads() { [ "$(grep -o 'state=[a-z]*' "$tmp/$1.log" | tail -n 1)" = state=leading ] && log_has "$1" 'event="command started"'; }
 state_is() { [ "$(grep -o 'state=[a-z]*' "$tmp/$1.log" | tail -n 1)" = "state=$2" ]; }
 
+# B's session rests after a look: it listens by then, so that A, which lets go, can't be first again.
+dozes() { # ROLE
+	[ "$(sql app "select count(*) > 0 from pg_stat_activity where application_name = 'howdah:elector:$1'
+		and state = 'idle' and state_change < clock_timestamp() - interval '50 ms'
+		and (query ilike 'listen%' or query like '%howdah.leader_look%' or query like '%howdah.lease_attempt%')
+		and pid is distinct from (select howdah.leader_lock_holder(l.key) from howdah.leadership l where l.role = '$1')")" = t ]
+}
+
 # The processes of a node: its elector, the guard (a child of it; the keeper is another one), the
 # command (the guard's).
 children() { cat "/proc/$1/task/"*/children 2>/dev/null; }
