@@ -258,7 +258,7 @@ int hd_guard_main(void)
 		watch(&g);
 	}
 	release(&g);
-	/* With this process the lease socket closes, and with it the lock is freed: nothing that other
-	   libraries or a sanitizer do at exit may delay that. */
+	/* With this process the lease socket closes, and with it the lock is freed: nothing that
+	   other libraries or a sanitizer do at exit may delay that. */
 	_exit(g.survivors ? HD_EXIT_FAILURE : HD_EXIT_OK);
 }

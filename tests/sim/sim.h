@@ -3,8 +3,8 @@
  *
  * The decisions are the real ones: core/election, takeover, trust, watch and ending. Around them is
  * a model of what the elector, the guard, the network and the functions in SQL do. Instants are
- * microseconds of true time, which no process of the model can read: each node and each server has a
- * clock of its own, and only hd_mono goes into the decisions.
+ * microseconds of true time, which no process of the model can read: each node and each server has
+ * a clock of its own, and only hd_mono goes into the decisions.
  */
 #ifndef SIM_H
 #define SIM_H
@@ -84,15 +84,20 @@ struct query {
 	bool direct;
 };
 
-enum outcome { OUT_OK, OUT_RETRY, OUT_TIMEOUT, OUT_LOST };
+enum outcome {
+	OUT_OK,
+	OUT_RETRY,
+	OUT_TIMEOUT,
+	OUT_LOST
+};
 
 struct answer {
 	enum outcome outcome;
-	bool yes;        /* locked, closed, led, held, released */
-	bool lock_free;  /* Q_LOOK */
-	bool cleared;    /* Q_LOOK */
-	struct row row;  /* as it was read */
-	int64_t token;   /* taken: the new one; 0: not */
+	bool yes;       /* locked, closed, led, held, released */
+	bool lock_free; /* Q_LOOK */
+	bool cleared;   /* Q_LOOK */
+	struct row row; /* as it was read */
+	int64_t token;  /* taken: the new one; 0: not */
 	struct hd_led_term led;
 	struct hd_watch_value live; /* server that answered, token, beat */
 };
@@ -147,8 +152,17 @@ struct conn {
 
 /* ---- a node ---- */
 
-enum report_kind { R_ACK, R_LOST, R_EXITED, R_GONE };
-enum order_kind { O_TRUST, O_STOP, O_LOSE };
+enum report_kind {
+	R_ACK,
+	R_LOST,
+	R_EXITED,
+	R_GONE
+};
+enum order_kind {
+	O_TRUST,
+	O_STOP,
+	O_LOSE
+};
 
 struct message {
 	int kind;
