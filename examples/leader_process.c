@@ -1,6 +1,7 @@
 /*
  * leader_process.c - work that runs once among many processes, in the main loop of a program:
- * PGDATABASE=app ./a.out ROLE [LEASE_MS]. While it leads it writes to a table `ledger` and says so.
+ * PGDATABASE=app ./a.out ROLE [LEASE_MS [lease]]. While it leads it writes to a table `ledger` and
+ * says so.
  *
  *   cc leader_process.c $(pkg-config --cflags --libs howdah libpq)
  */
@@ -11,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t stop;
@@ -35,6 +37,7 @@ static void work_a_bit(PGconn *db, const char *role, int64_t token)
 
 	(void)snprintf(number, sizeof(number), "%" PRId64, token);
 	PQclear(run(db, "BEGIN", NULL));
+	PQclear(run(db, "SET LOCAL statement_timeout = 400", NULL)); /* less than step_ms */
 	PQclear(run(db, "SELECT howdah.assert_leader($1, $2::bigint)", values));
 	PQclear(run(db, "INSERT INTO ledger VALUES ($1, $2::bigint)", values));
 	r = run(db, "COMMIT", NULL); /* its answer is ROLLBACK when anything has failed */
@@ -58,9 +61,12 @@ int main(int argc, char **argv)
 	o.role = argc > 1 ? argv[1] : "poller";
 	o.lease_ms = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
 	o.heartbeat_ms = o.lease_ms / 5;
+	o.margin_ms = o.lease_ms / 10;
+	if (argc > 3 && strcmp(argv[3], "lease") == 0)
+		o.election = HD_ELECTION_LEASE; /* also through a pooler that shares sessions */
 	if (hd_leadership_open(&o, &l, &err) != HD_OK)
 		return fprintf(stderr, "%s\n%s\n", err.message, err.hint), 1;
-	db = PQconnectdb("options='-c statement_timeout=400'"); /* less than step_ms */
+	db = PQconnectdb("");
 	(void)signal(SIGTERM, on_signal);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	while (!stop) {

@@ -14,6 +14,7 @@ sql app 'create table ledger (role text, token bigint)'
 export PGHOST=$server PGPORT PGUSER=postgres PGDATABASE=app
 PGPORT=$(cat "$server/port")
 declare -A pid stdin
+election=advisory
 
 # start NAME PROGRAM ROLE: its lines go to $tmp/ROLE.scribe, its complaints to $tmp/NAME.err.
 start() {
@@ -23,7 +24,7 @@ start() {
 		for fd in "${stdin[@]}"; do
 			eval "exec $fd>&-" # or it would hold the input of the other one open
 		done
-		exec "$build/tests/example-$program" "$role" $LEASE_MS \
+		exec "$build/tests/example-$program" "$role" $LEASE_MS $election \
 			<"$tmp/$name.in" >>"$tmp/$role.scribe" 2>>"$tmp/$name.err"
 	) &
 	pid[$name]=$!
@@ -114,5 +115,34 @@ hand_over() { # PROGRAM ROLE COMMAND ...
 terminate_a() { kill -TERM "${pid[A]}"; }
 hand_over leader_process handed-over terminate_a
 hand_over leader_loop loop-handed-over close_input A
+
+# Behind a pooler that shares sessions: refused with the way out, and led by a lease row.
+"$lib/pgbouncer" start "$tmp/pooler" "$server" pool_mode=transaction default_pool_size=2 >/dev/null
+PGHOST=$tmp/pooler PGPORT=$(cat "$tmp/pooler/port")
+start A leader_process pooled
+eventually grep -q '^refused: ' "$tmp/A.err"
+result $? "behind a pooler: an advisory lock is refused" "$(cat "$tmp/A.err")"
+kill -KILL "${pid[A]}"
+wait "${pid[A]}" 2>/dev/null
+
+election=lease
+rm -f "$tmp/A.err"
+competes() { [ "$(sql app "select count(*) from howdah.leadership where role = '$1' and beat > 0")" = 1 ]; }
+lease_pair() {
+	start A leader_process "$1" && eventually wrote A "$1" && start B leader_process "$1" && eventually competes "$1"
+	result $? "$1: A leads by a lease row through the pooler" "$(cat "$tmp/A.err" "$tmp/B.err")"
+}
+lease_pair pooled-killed
+kill -KILL "${pid[A]}"
+over pooled-killed $BLIND
+lease_pair pooled-stopped
+kill -STOP "${pid[A]}"
+over pooled-stopped $BLIND
+lease_pair pooled-handed-over
+terminate_a
+wait "${pid[A]}"
+is $? 0 "pooled-handed-over: A ends with 0"
+over pooled-handed-over $BLIND
+"$lib/pgbouncer" stop "$tmp/pooler"
 
 done_testing
