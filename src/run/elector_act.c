@@ -137,8 +137,11 @@ static bool act_end(struct hd_elector *e, enum hd_event *ret_event)
 	if (!e->guarded)
 		return false;
 	/* Whoever takes the role may wait no longer than lost-grace and the kill margin: a guard
-	   that hangs is ended early enough for the sweep to be over by then. */
-	e->stop_until = hd_after(hd_now(), e->c.plan.lost_grace_ms + HD_KILL_MARGIN_MS / 2);
+	   that hangs is ended early enough for the sweep to be over by then. So may nobody who
+	   takes a row that stood still, and waits for nothing: the trust ends before that. */
+	e->stop_until =
+	    hd_earlier(hd_after(hd_now(), e->c.plan.lost_grace_ms + HD_KILL_MARGIN_MS / 2),
+	               hd_after(e->c.trust.trusted_until, -HD_KILL_MARGIN_MS / 2));
 	send_order(e, hd_guard_lose(&e->guard, &err), &err);
 	return false;
 }

@@ -135,6 +135,7 @@ static void name_survivor(long long pid)
 static enum hd_event gone(struct hd_elector *e)
 {
 	e->guarded = false;
+	e->guard_silent = false; /* else the next term is lost at its first heartbeat */
 	e->sweeping = false;
 	hd_elector_signals_forward(e);
 	return e->restarting && e->state == HD_ST_LEADING ? HD_EV_NONE : HD_EV_GONE;

@@ -200,7 +200,7 @@ static void on_notify(HD_UNUSED struct hd_guard_state *g)
 {
 }
 
-static void watch(struct hd_guard_state *g)
+static void watch(struct hd_guard_state *g, int timeout_ms)
 {
 	static void (*const acts[])(struct hd_guard_state *) = {
 		on_channel, on_lease,        on_timer,        on_deaths,
@@ -216,7 +216,7 @@ static void watch(struct hd_guard_state *g)
 		{ .fd = g->command.pidfd, .events = POLLIN },
 	};
 
-	if (poll(fds, HD_ARRAY_SIZE(fds), -1) < 0)
+	if (poll(fds, HD_ARRAY_SIZE(fds), timeout_ms) < 0)
 		return;
 	for (size_t i = 0; i < HD_ARRAY_SIZE(fds); i++)
 		if (fds[i].revents != 0)
@@ -243,7 +243,9 @@ int hd_guard_main(void)
 	}
 	hd_held_set(&g.held, hd_ending_last(&g.ending));
 	hd_guard_report(&g, HD_GUARD_ACK, g.ending.trusted_until.ns);
-	/* On a machine that stood still meanwhile there is nothing to start any more. */
+	/* On a machine that stood still meanwhile, or when the session is gone, there is nothing to
+	   start any more: the elector may have been stopped between its word and our start. */
+	watch(&g, 0);
 	hd_guard_on_time(&g);
 	if (g.ending.phase == HD_ENDING_NONE)
 		start_command(&g);
@@ -255,7 +257,7 @@ int hd_guard_main(void)
 		if (g.ending.phase == HD_ENDING_OVER)
 			break;
 		arm_timer(&g);
-		watch(&g);
+		watch(&g, -1);
 	}
 	release(&g);
 	/* With this process the lease socket closes, and with it the lock is freed: nothing that
