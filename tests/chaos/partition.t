@@ -4,27 +4,9 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/nodes.sh"
 
-if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! command -v iptables >/dev/null; then
-	echo "1..0 # SKIP network namespaces need root, ip and iptables"
-	exit 0
-fi
+. "$(dirname "$0")/netns.sh"
 
-ns=hd$$ net=10.77.$((RANDOM % 250 + 1))
 port=5432
-unplug() {
-	ip netns del "$ns" 2>/dev/null
-	ip link del "$ns" 2>/dev/null
-}
-trap 'stop_nodes; unplug; clean_up' EXIT
-ip netns add "$ns" && ip link add "$ns" type veth peer name eth0 netns "$ns" &&
-	ip addr add "$net.1/24" dev "$ns" && ip link set "$ns" up &&
-	ip -n "$ns" addr add "$net.2/24" dev eth0 && ip -n "$ns" link set eth0 up && ip -n "$ns" link set lo up || {
-	echo "1..0 # SKIP no network namespaces here"
-	exit 0
-}
-cut() { ip netns exec "$ns" iptables -w -A INPUT -i eth0 -j DROP && ip netns exec "$ns" iptables -w -A OUTPUT -o eth0 -j DROP; }
-heal() { ip netns exec "$ns" iptables -w -F; }
-
 start_server -p $port "listen_addresses=127.0.0.1,$net.1"
 echo "host all all $net.0/24 trust" >>"$server/data/pg_hba.conf"
 "$lib/pgserver" restart "$server"
@@ -33,21 +15,9 @@ DSN=$(dsn app)
 FAR="host=$net.1 port=$port user=postgres dbname=app"
 
 # A lives in the namespace; everybody else does not.
-start_far() {
-	local real=$bin
-	cat >"$tmp/far" <<-EOF
-		#!/bin/sh
-		exec ip netns exec $ns "$real" "\$@"
-	EOF
-	chmod 755 "$tmp/far"
-	bin=$tmp/far
-	start_node A "$1" "$FAR"
-	bin=$real
-}
-
 pair() {
 	rm -f "$tmp"/[ABC].log
-	start_far "$1" && eventually leads A && start_node B "$1" "$DSN" && eventually log_has B event=connected
+	start_inside A "$1" "$FAR" && eventually leads A && start_node B "$1" "$DSN" && eventually log_has B event=connected
 	result $? "$1: A leads over TCP, B stands by" "$(tail -n 3 "$tmp/A.log" "$tmp/B.log")"
 	like "$(cat "$tmp/A.log")" 'verdict=direct' "$1: A's connection is direct"
 }
