@@ -83,6 +83,13 @@ promote sync near
 hangs() { [ "$(on "$primary" "select count(*) from pg_stat_activity where wait_event = 'SyncRep' and application_name = 'howdah:elector:$1'")" -ge 1 ]; }
 eventually hangs near
 result $? "near: its commits hang"
+# A cancelled wait answers with success and a warning: committed, but on this server only.
+cancelled() {
+	on "$primary" "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'" >/dev/null
+	is_lost near-near
+}
+eventually cancelled
+result $? "near: to cancel them renews nothing" "$(tail -n 3 "$tmp/near-near.log")"
 succession sync "${old[sync]}" new-sync
 succession near "${old[near]}" new-near
 ends_itself sync a-sync
