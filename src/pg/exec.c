@@ -160,6 +160,8 @@ hd_status hd_exec_finish(struct hd_session *s, hd_mono deadline, struct hd_rows 
 			status = explain(s, next.res, err);
 		}
 	}
+	if (status == HD_OK && s->local)
+		return hd_fail(err, HD_LOST, "the synchronous standby did not confirm the commit");
 	if (status == HD_OK && PQstatus(s->conn) != CONNECTION_OK)
 		return lost(s, err);
 	if (status == HD_OK && rows) {

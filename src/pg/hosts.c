@@ -130,12 +130,15 @@ static hd_status split(const PQconninfoOption *o, struct hd_hosts *h, struct hd_
 	return status;
 }
 
-static hd_status read_settings(const PQconninfoOption *o, struct hd_hosts *h, struct hd_error *err)
+static hd_status read_settings(const PQconninfoOption *o, const PQconninfoOption *given,
+                               struct hd_hosts *h, struct hd_error *err)
 {
 	const char *attrs = value_of(o, "target_session_attrs");
 	const char *timeout = value_of(o, "connect_timeout");
 
-	if (attrs == NULL && h->n > 1)
+	/* libpq's default is "any" by name; only one that the string itself names is meant. */
+	if (h->n > 1 && value_of(given, "target_session_attrs") == NULL &&
+	    (attrs == NULL || strcmp(attrs, "any") == 0))
 		attrs = "primary";
 	if (timeout) {
 		long seconds = strtol(timeout, NULL, 10);
@@ -194,7 +197,7 @@ hd_status hd_hosts_read(const char *conninfo, struct hd_hosts *ret, struct hd_er
 	if (status == HD_OK)
 		status = split(o, &h, err);
 	if (status == HD_OK)
-		status = read_settings(o, &h, err);
+		status = read_settings(o, given, &h, err);
 	if (status == HD_OK) {
 		*ret = h;
 		memset(&h, 0, sizeof(h));

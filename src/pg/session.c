@@ -49,12 +49,20 @@ static void ignore_notice(void *arg, const PGresult *res)
 	(void)res;
 }
 
-/* What ends an idle session comes as a notice: by then its locks may be somebody else's. */
+/*
+ * What ends an idle session comes as a notice: by then its locks may be somebody else's. So does a
+ * cancelled wait for the synchronous standby, behind which a commit counts on this server only, and
+ * a promoted one knows nothing of it. No code of its own, and a translated text: the server's
+ * function tells.
+ */
 static void hear_the_end(void *arg, const PGresult *res)
 {
 	struct hd_session *s = arg;
 	const char *severity = PQresultErrorField(res, PG_DIAG_SEVERITY_NONLOCALIZED);
+	const char *function = PQresultErrorField(res, PG_DIAG_SOURCE_FUNCTION);
 
+	if (function != NULL && strcmp(function, "SyncRepWaitForLSN") == 0)
+		s->local = s->broken = true;
 	if (severity != NULL && (strcmp(severity, "FATAL") == 0 || strcmp(severity, "PANIC") == 0))
 		s->broken = true;
 }

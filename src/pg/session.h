@@ -9,6 +9,7 @@
 struct hd_session {
 	PGconn *conn;
 	bool broken;
+	bool local;  /* a commit was not confirmed by the synchronous standby; broken with it */
 	bool leaked; /* abandoned, but the descriptor could not be taken away from libpq */
 	int64_t shared_timeout_ms; /* statements are enclosed, with this time-out; 0: not */
 	bool patient;              /* a deadline that passes leaves the answer to a later call */

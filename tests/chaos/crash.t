@@ -3,10 +3,7 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/nodes.sh"
 
-if ! "$bin" version | grep -q 'crash points'; then
-	echo "1..0 # SKIP the program under test has no crash points"
-	exit 0
-fi
+"$bin" version | grep -q 'crash points' || skip_all "the program under test has no crash points"
 start_server
 fresh_db app
 DSN=$(dsn app)

@@ -56,7 +56,7 @@ node_name() { grep -o 'node=[^ ]*' "$tmp/$1.log" | head -n 1 | sed 's/node=//'; 
 alive() { local p; for p in "$@"; do kill -0 "$p" 2>/dev/null && [ "$(sed 's/.*) //' "/proc/$p/stat" 2>/dev/null | cut -c1)" != Z ] && return 0; done; return 1; }
 
 # Whether commands of at least so many terms have written.
-has_terms() { [ "$(awk '{ print $2 }' "$tmp/$1.scribe" | sort -u | wc -l)" -ge "$2" ]; }
+has_terms() { [ "$(awk '{ print $2 }' "$tmp/$1.scribe" 2>/dev/null | sort -u | wc -l)" -ge "$2" ]; }
 
 # verdict ROLE [ARGUMENT ...]: the checker's verdict on what the role's scribes wrote.
 verdict() {

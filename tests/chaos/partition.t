@@ -4,27 +4,9 @@
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/nodes.sh"
 
-if [ "$(id -u)" != 0 ] || ! command -v ip >/dev/null || ! command -v iptables >/dev/null; then
-	echo "1..0 # SKIP network namespaces need root, ip and iptables"
-	exit 0
-fi
+. "$(dirname "$0")/netns.sh"
 
-ns=hd$$ net=10.77.$((RANDOM % 250 + 1))
 port=5432
-unplug() {
-	ip netns del "$ns" 2>/dev/null
-	ip link del "$ns" 2>/dev/null
-}
-trap 'stop_nodes; unplug; clean_up' EXIT
-ip netns add "$ns" && ip link add "$ns" type veth peer name eth0 netns "$ns" &&
-	ip addr add "$net.1/24" dev "$ns" && ip link set "$ns" up &&
-	ip -n "$ns" addr add "$net.2/24" dev eth0 && ip -n "$ns" link set eth0 up && ip -n "$ns" link set lo up || {
-	echo "1..0 # SKIP no network namespaces here"
-	exit 0
-}
-cut() { ip netns exec "$ns" iptables -w -A INPUT -i eth0 -j DROP && ip netns exec "$ns" iptables -w -A OUTPUT -o eth0 -j DROP; }
-heal() { ip netns exec "$ns" iptables -w -F; }
-
 start_server -p $port "listen_addresses=127.0.0.1,$net.1"
 echo "host all all $net.0/24 trust" >>"$server/data/pg_hba.conf"
 "$lib/pgserver" restart "$server"
@@ -33,21 +15,9 @@ DSN=$(dsn app)
 FAR="host=$net.1 port=$port user=postgres dbname=app"
 
 # A lives in the namespace; everybody else does not.
-start_far() {
-	local real=$bin
-	cat >"$tmp/far" <<-EOF
-		#!/bin/sh
-		exec ip netns exec $ns "$real" "\$@"
-	EOF
-	chmod 755 "$tmp/far"
-	bin=$tmp/far
-	start_node A "$1" "$FAR"
-	bin=$real
-}
-
 pair() {
 	rm -f "$tmp"/[ABC].log
-	start_far "$1" && eventually leads A && start_node B "$1" "$DSN" && eventually log_has B event=connected
+	start_inside A "$1" "$FAR" && eventually leads A && start_node B "$1" "$DSN" && eventually log_has B event=connected
 	result $? "$1: A leads over TCP, B stands by" "$(tail -n 3 "$tmp/A.log" "$tmp/B.log")"
 	like "$(cat "$tmp/A.log")" 'verdict=direct' "$1: A's connection is direct"
 }
@@ -83,55 +53,10 @@ cut
 finish impatient-server B
 keepalives 0 0 0 0
 
-# The server restarts while A is cut off: nobody told A. B gets the lock, waits for a whole lease, and
-# is killed or stopped in the middle; C must know nothing less than B did.
-LEASE_MS=8000
-for how in KILL STOP; do
-	role=laundered-$how
-	pair "$role"
-	cut
-	"$lib/pgserver" restart "$server"
-	waits() { state_is "$1" waiting; }
-	eventually waits B
-	result $? "$role: B waits" "$(tail -n 3 "$tmp/B.log")"
-	like "$(grep state=waiting "$tmp/B.log" | tail -n 1)" 'wait=(7[0-9]{3}|8000)ms reason="the server restarted' \
-		"$role: for the whole lease, and says why"
-	start_node C "$role" "$DSN"
-	eventually log_has C event=connected
-	kill -$how "${pid[B]}"
-	eventually waits C
-	like "$(grep state=waiting "$tmp/C.log" | tail -n 1)" 'wait=(7[0-9]{3}|8000)ms reason="the server restarted' \
-		"$role: C waits just as long, for the same reason"
-	[ $how = KILL ] || kill -KILL "${pid[B]}"
-	finish "$role" C
-done
-
-# The same with a planted bug: a server function that lets the node that takes the role write its own
-# server start over that of the term that led. Then C can't know, and the checker must see it.
-plant() {
-	sql app "create or replace function howdah.planted() returns trigger language plpgsql as \$\$
-		begin
-			if new.token > old.token then
-				new.led_started = pg_postmaster_start_time();
-			end if;
-			return new;
-		end \$\$;
-		create trigger planted before update on howdah.leadership
-			for each row execute function howdah.planted()"
-}
-plant
-role=planted
-pair $role
-cut
-"$lib/pgserver" restart "$server"
-eventually state_is B waiting
-start_node C "$role" "$DSN"
-eventually log_has C event=connected
-kill -KILL "${pid[B]}"
-eventually leads C
-heal
-eventually state_is A standby
-stop_nodes
-like "$(verdict $role)" 'overlap of' "planted: a taker that overwrites the led term gives two leaders, and the checker sees it"
+if [ "$ELECTION" = lease ]; then
+	. "$(dirname "$0")/partition_rows.sh"
+else
+	. "$(dirname "$0")/partition_locks.sh"
+fi
 
 done_testing

@@ -1,5 +1,6 @@
 /* Connecting: whom to, in what time, and what is said when it fails. */
 #include "pg.h"
+#include "pg/hosts.h"
 #include <fcntl.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -40,6 +41,24 @@ static void all_forms_connect(void)
 	            "howdah:test");
 	expect_name(test_format("host=localhost port=%d user=postgres", server_port),
 	            "howdah:test");
+}
+
+static void expect_attrs(const char *conninfo, const char *want)
+{
+	struct hd_hosts h = { 0 };
+
+	CHECK_MSG(hd_hosts_read(conninfo, &h, &err) == HD_OK, "%s", err.message);
+	CHECK_TEXT(h.attrs ? h.attrs : "", want);
+	hd_hosts_release(&h);
+}
+
+/* Whichever host of it comes first: a stand-by of the server is never meant by a list. */
+static void a_list_asks_for_the_primary(void)
+{
+	expect_attrs("host=a,b", "primary");
+	expect_attrs("postgresql://a,b/app", "primary");
+	expect_attrs("host=a,b target_session_attrs=any", "any");
+	expect_attrs("host=a,b target_session_attrs=read-write", "read-write");
 }
 
 static void write_file(const char *path, const char *text)
@@ -191,6 +210,7 @@ int main(int argc, char **argv)
 {
 	static const struct tap_test tests[] = {
 		TAP_TEST(all_forms_connect),
+		TAP_TEST(a_list_asks_for_the_primary),
 		TAP_TEST(service_files_are_read),
 		TAP_TEST(extra_options_follow_the_users),
 		TAP_TEST(a_password_is_never_told),
