@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import pg from 'pg'
 
 const role = process.env.HOWDAH_ROLE
-const token = process.env.HOWDAH_TOKEN // a bigint: as text it loses no digits
+const token = process.env.HOWDAH_TOKEN
 const stale = 'HD001' // what assert_leader raises when this token no longer leads
 
 // One transaction: it commits whole, or leaves nothing. Keep it short: no take-over before its end.
