@@ -38,7 +38,7 @@ static void work_a_bit(PGconn *db, const char *role, int64_t token)
 	PQclear(run(db, "SELECT howdah.assert_leader($1, $2::bigint)", values));
 	PQclear(run(db, "INSERT INTO ledger VALUES ($1, $2::bigint)", values));
 	r = run(db, "COMMIT", NULL); /* its answer is ROLLBACK when anything has failed */
-	if (PQcmdStatus(r)[0] == 'C')
+	if (PQresultStatus(r) == PGRES_COMMAND_OK && PQcmdStatus(r)[0] == 'C')
 		printf("work %" PRId64 " %" PRId64 " %d %d\n", token, at, getpid(), getpid());
 	PQclear(r);
 	if (PQstatus(db) != CONNECTION_OK)
