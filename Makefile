@@ -2,7 +2,10 @@
 MESON_ARGS = -Dworkers=true
 PREFIX = /usr/local
 
-.PHONY: build demo test bench format lint man install clean setup
+# hours of time, for `make soak`
+SOAK_HOURS ?= 2
+
+.PHONY: build demo test matrix soak bench format lint man install clean setup
 
 build: setup
 	tools/configure build $(MESON_ARGS)
@@ -14,6 +17,14 @@ demo: build
 test:
 	tools/setup test
 	tools/test
+
+matrix:
+	tools/setup test
+	tools/matrix
+
+soak:
+	tools/setup test
+	tools/soak $(SOAK_HOURS)
 
 bench: build
 	bench/run

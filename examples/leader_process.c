@@ -36,12 +36,19 @@ static void work_a_bit(PGconn *db, const char *role, int64_t token)
 	PGresult *r;
 
 	(void)snprintf(number, sizeof(number), "%" PRId64, token);
-	PQclear(run(db, "BEGIN", NULL));
+	r = run(db, "BEGIN", NULL);
+	if (PQresultStatus(r) != PGRES_COMMAND_OK) { /* what follows must not run by itself */
+		PQclear(r);
+		if (PQstatus(db) != CONNECTION_OK)
+			PQreset(db);
+		return;
+	}
+	PQclear(r);
 	PQclear(run(db, "SET LOCAL statement_timeout = 400", NULL)); /* less than step_ms */
 	PQclear(run(db, "SELECT howdah.assert_leader($1, $2::bigint)", values));
 	PQclear(run(db, "INSERT INTO ledger VALUES ($1, $2::bigint)", values));
 	r = run(db, "COMMIT", NULL); /* its answer is ROLLBACK when anything has failed */
-	if (PQcmdStatus(r)[0] == 'C')
+	if (PQresultStatus(r) == PGRES_COMMAND_OK && PQcmdStatus(r)[0] == 'C')
 		printf("work %" PRId64 " %" PRId64 " %d %d\n", token, at, getpid(), getpid());
 	PQclear(r);
 	if (PQstatus(db) != CONNECTION_OK)

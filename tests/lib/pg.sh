@@ -4,6 +4,7 @@
 #   start_server [SETTING=VALUE ...]   one server; $server is its folder, $super the superuser's DSN
 #   fresh_db NAME [OWNER]              a database with schema howdah, made as OWNER (default postgres)
 #   sql DB STATEMENT ...               one answer, as the superuser; errors are in it
+#   schema_of DB                       all that schema howdah is, to be compared with another one
 #   connect SESSION DB [USER]          a session that stays open
 #   ask SESSION STATEMENTS             sends and prints the answer
 #   tell SESSION STATEMENTS            only sends; `answer SESSION` waits for the end and prints it
@@ -90,6 +91,17 @@ fresh_db() {
 		echo "Bail out! howdah init failed"
 		exit 1
 	}
+}
+
+# Without what says when and by which program things were applied. No pg_dump reads a newer server.
+schema_of() {
+	local mine
+	mine=$(pg_dump --version | sed 's/.*) \([0-9]*\).*/\1/')
+	if [ "$mine" -ge $(($(sql "$1" 'show server_version_num') / 10000)) ]; then
+		pg_dump --schema-only --schema=howdah -d "$(dsn "$1")" | grep -v -e '^--' -e '^\\' -e '^$'
+	else
+		psql -XAtq -v ON_ERROR_STOP=1 -d "$(dsn "$1")" -f "$lib/schema.sql"
+	fi
 }
 
 connect() {

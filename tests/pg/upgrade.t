@@ -7,10 +7,8 @@
 start_server
 fresh_db fresh
 here=$(cd "$(dirname "$0")/.." && pwd)
-dump() { # without what says when and by which program things were applied
-	pg_dump -s -n howdah -d "$(dsn "$1")" | grep -v -e '^--' -e '^\\' -e '^$'
-}
-dump fresh >"$tmp/fresh"
+schema_of fresh >"$tmp/fresh"
+check "a fresh schema can be read" grep -q assert_leader "$tmp/fresh"
 
 for old in "$here"/upgrade/*.sql; do
 	version=$(basename "$old" .sql)
@@ -22,7 +20,7 @@ for old in "$here"/upgrade/*.sql; do
 	check "$version: init upgrades it" install_schema "$db"
 	is "$(sql "$db" "select token, led_token, clear_token, key from howdah.leadership where role = 'kept'")" '41|41|40|7' \
 		"$version: rows are kept"
-	dump "$db" >"$tmp/$db"
+	schema_of "$db" >"$tmp/$db"
 	said=$(diff "$tmp/fresh" "$tmp/$db")
 	result $? "$version: the result is a fresh schema" "$said"
 	like "$(install_schema "$db")" 'nothing to do' "$version: and a second init finds nothing to do"

@@ -10,7 +10,7 @@ unset HOWDAH_WORKERS
 LEASE_MS=5000
 start_server
 fresh_db app
-sql app 'create table ledger (role text, token bigint)'
+sql app 'create table ledger (role text, token bigint, n bigserial)'
 export PGHOST=$server PGPORT PGUSER=postgres PGDATABASE=app
 PGPORT=$(cat "$server/port")
 declare -A pid stdin
@@ -60,7 +60,7 @@ over() {
 	local said
 	said=$("$checker" "$tmp/$1.scribe" least 2 idle "$2")
 	result $? "$1: no overlap, tokens grow, idle in bounds" "$said"
-	is "$(sql app "select count(*) from (select token < lag(token) over (order by ctid) as back from ledger
+	is "$(sql app "select count(*) from (select token < lag(token) over (order by n) as back from ledger
 		where role = '$1') x where back")" 0 "$1: the ledger has no write of an older token behind a newer one"
 }
 
