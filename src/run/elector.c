@@ -110,8 +110,7 @@ static void log_state(const struct hd_elector *e, const char *why)
 	if (e->c.leader != NULL && e->c.leader->held)
 		(void)snprintf(token, sizeof(token), "%" PRId64, e->c.leader->token);
 	if (e->state == HD_ST_WAITING)
-		(void)snprintf(wait, sizeof(wait), "%" PRId64 "ms",
-		               hd_ms_between(hd_now(), e->c.wait_until));
+		(void)snprintf(wait, sizeof(wait), "%dms", hd_ms_left(e->c.wait_until));
 	hd_log(e->state == HD_ST_LOST || e->state == HD_ST_LOST_ENDING ? HD_LOG_WARN : HD_LOG_INFO,
 	       HD_LOG_PAIR("state", hd_state_word(e->state)), HD_LOG_PAIR("token", token),
 	       HD_LOG_PAIR("wait", wait), HD_LOG_PAIR("reason", e->reason[0] ? e->reason : why),
