@@ -71,9 +71,9 @@ int main(int argc, char **argv)
 	file = open(argv[1], O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
 	if (file < 0)
 		return 66;
+	(void)signal(SIGTERM, on_term);
 	if (argc > 2 && strcmp(argv[2], "family") == 0)
 		leave_grandchild();
-	(void)signal(SIGTERM, on_term);
 	live();
 	return 0;
 }

@@ -61,6 +61,7 @@ for mode in cgroup pidns; do
 	result $? "$mode: handed over"
 	all_gone
 	result $? "$mode: and the first family is dead"
+	eventually has_terms "$mode-resign" 2 # before it is ready for TERM it would die of it
 	kill -TERM "${pid[B]}"
 	wait "${pid[B]}"
 	is $? 0 "$mode: the command's own exit code comes back"
