@@ -22,9 +22,14 @@ static void on_signal(int number)
 	stop = number;
 }
 
-static PGresult *run(PGconn *db, const char *sql, const char *const *values)
+static bool run(PGconn *db, const char *sql, const char *const *values)
 {
-	return PQexecParams(db, sql, values != NULL ? 2 : 0, NULL, values, NULL, NULL, 0);
+	PGresult *r = PQexecParams(db, sql, values != NULL ? 2 : 0, NULL, values, NULL, NULL, 0);
+	ExecStatusType status = PQresultStatus(r);
+	bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+
+	PQclear(r);
+	return good;
 }
 
 /* A guarded write: the database refuses a token of the past, so a late leader changes nothing. */
@@ -33,24 +38,16 @@ static void work_a_bit(PGconn *db, const char *role, int64_t token)
 	char number[24];
 	const char *values[] = { role, number };
 	int64_t at = hd_now().ns;
-	PGresult *r;
 
 	(void)snprintf(number, sizeof(number), "%" PRId64, token);
-	r = run(db, "BEGIN", NULL);
-	if (PQresultStatus(r) != PGRES_COMMAND_OK) { /* what follows must not run by itself */
-		PQclear(r);
-		if (PQstatus(db) != CONNECTION_OK)
-			PQreset(db);
-		return;
-	}
-	PQclear(r);
-	PQclear(run(db, "SET LOCAL statement_timeout = 400", NULL)); /* less than step_ms */
-	PQclear(run(db, "SELECT howdah.assert_leader($1, $2::bigint)", values));
-	PQclear(run(db, "INSERT INTO ledger VALUES ($1, $2::bigint)", values));
-	r = run(db, "COMMIT", NULL); /* its answer is ROLLBACK when anything has failed */
-	if (PQresultStatus(r) == PGRES_COMMAND_OK && PQcmdStatus(r)[0] == 'C')
+	if (run(db, "BEGIN", NULL) &&
+	    run(db, "SET LOCAL statement_timeout = 400", NULL) && /* less than step_ms */
+	    run(db, "SELECT howdah.assert_leader($1, $2::bigint)", values) &&
+	    run(db, "INSERT INTO ledger VALUES ($1, $2::bigint)", values) &&
+	    run(db, "COMMIT", NULL))
 		printf("work %" PRId64 " %" PRId64 " %d %d\n", token, at, getpid(), getpid());
-	PQclear(r);
+	else
+		(void)run(db, "ROLLBACK", NULL);
 	if (PQstatus(db) != CONNECTION_OK)
 		PQreset(db);
 }
