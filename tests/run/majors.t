@@ -28,7 +28,7 @@ on() {
 declare -A elector
 # start NAME MODE: a node of role MODE; its command writes its token and stays.
 start() {
-	"$bin" run --db "$(dsn app writer)" --role "$2" --election "$2" --heartbeat 1s --lease 4s --margin 500ms \
+	"$bin" run --db "$(dsn app writer)" --role "$2" --election "$2" --heartbeat 2s --lease 8s --margin 500ms \
 		--retry 300ms -- sh -c 'echo "$HOWDAH_TOKEN"; exec sleep 600' \
 		>"$tmp/$major.$2.$1.out" 2>"$tmp/$major.$2.$1.err" </dev/null &
 	elector[$major.$2.$1]=$!
