@@ -28,8 +28,9 @@ start_node() {
 }
 
 log_has() { grep -q -- "$2" "$tmp/$1.log"; }
-leads() { [ "$(grep -o 'state=[a-z]*' "$tmp/$1.log" | tail -n 1)" = state=leading ] && log_has "$1" 'event="command started"'; }
-state_is() { [ "$(grep -o 'state=[a-z]*' "$tmp/$1.log" | tail -n 1)" = "state=$2" ]; }
+# Not that of "sqlstate=".
+state_is() { [ "$(grep -o ' state=[a-z]*' "$tmp/$1.log" | tail -n 1)" = " state=$2" ]; }
+leads() { state_is "$1" leading && log_has "$1" 'event="command started"'; }
 
 # B's session rests after a look: it listens by then, so that A, which lets go, can't be first again.
 dozes() { # ROLE
