@@ -111,9 +111,9 @@ echo ready
 while :; do sleep 0.05; done
 EOF
 chmod 755 "$tmp/signals"
-"$bin" run --db "$DSN" --role signals -- "$tmp/signals" >"$tmp/out" 2>"$err" &
+"$bin" run --db "$DSN" --role signals -- "$tmp/signals" >"$tmp/signals.out" 2>"$err" &
 node=$!
-said() { grep -qx "$1" "$tmp/out"; }
+said() { grep -qx "$1" "$tmp/${2:-signals}.out"; } # each has a file of its own, which nobody has filled before
 eventually said ready
 for s in HUP USR1 USR2 WINCH TERM; do
 	kill -$s $node
@@ -122,10 +122,10 @@ for s in HUP USR1 USR2 WINCH TERM; do
 done
 wait $node
 is $? 7 "the command's own code after TERM"
-is "$(grep -c TERM "$tmp/out")" 1 "TERM arrives once, not twice"
-"$bin" run --db "$DSN" --role stubborn --grace 300ms -- sh -c 'trap "" TERM; echo up; while :; do sleep 1; done' >"$tmp/out" 2>"$err" &
+is "$(grep -c TERM "$tmp/signals.out")" 1 "TERM arrives once, not twice"
+"$bin" run --db "$DSN" --role stubborn --grace 300ms -- sh -c 'trap "" TERM; echo up; while :; do sleep 1; done' >"$tmp/stubborn.out" 2>"$err" &
 node=$!
-eventually said up
+eventually said up stubborn
 kill -TERM $node
 wait $node
 is $? 137 "a command that ignores TERM is killed after the grace"
@@ -156,9 +156,9 @@ echo "$PPID"
 while :; do sleep 0.05; done
 EOF
 	chmod 755 "$tmp/one"
-	unshare --pid --fork --mount-proc --kill-child "$bin" run --db "$DSN" --role one -- "$tmp/one" >"$tmp/out" 2>"$err" &
+	unshare --pid --fork --mount-proc --kill-child "$bin" run --db "$DSN" --role one -- "$tmp/one" >"$tmp/one.out" 2>"$err" &
 	outside=$!
-	started() { [ -s "$tmp/out" ]; }
+	started() { [ -s "$tmp/one.out" ]; }
 	eventually started
 	inside=$(cat /proc/$outside/task/$outside/children)
 	zombies() { ps -o stat= --ppid "${inside% }" | grep -c '^Z'; }
