@@ -60,8 +60,9 @@ static hd_status take(struct advisory *a, hd_mono deadline, struct hd_leader_ans
 	return hd_leader_take(&a->base, &seen, deadline, ret, err);
 }
 
+/* *ret_deaf: it began to listen after it had looked. */
 static hd_status compete(struct advisory *a, hd_mono deadline, struct hd_leader_answer *ret,
-                         struct hd_error *err)
+                         bool *ret_deaf, struct hd_error *err)
 {
 	struct hd_leader_look seen;
 	hd_status st = hd_leader_look(&a->base, deadline, &seen, err);
@@ -84,6 +85,9 @@ static hd_status compete(struct advisory *a, hd_mono deadline, struct hd_leader_
 	}
 	if (a->locked && !ret->held && st == HD_OK)
 		st = unlock(a, deadline, err); /* the row moved, or was paused meanwhile */
+	*ret_deaf = st == HD_OK && !a->locked && !a->ear.on;
+	if (*ret_deaf)
+		HD_POINT("leader-looked-before-listen");
 	if (st == HD_OK && !a->locked)
 		st = hd_leader_listen(&a->ear, a->base.session, true, deadline, err);
 	return st;
@@ -93,13 +97,19 @@ static hd_status advisory_attempt(struct hd_leader *l, hd_mono deadline,
                                   struct hd_leader_answer *ret, struct hd_error *err)
 {
 	struct advisory *a = HD_CONTAINER_OF(l, struct advisory, base);
+	bool deaf = false;
+	hd_status st;
 
 	*ret = (struct hd_leader_answer){ 0 };
 	if (l->held)
 		return hd_leader_beat(l, deadline, ret, err);
 	if (a->locked) /* a take-over that ran into its bound goes on */
 		return take(a, deadline, ret, err);
-	return compete(a, deadline, ret, err);
+	st = compete(a, deadline, ret, &deaf, err);
+	/* What became free in between has told nobody: one more look. */
+	if (st == HD_OK && deaf && !ret->paused)
+		st = compete(a, deadline, ret, &deaf, err);
+	return st;
 }
 
 static hd_status advisory_resign(struct hd_leader *l, const char *reason, hd_mono deadline,

@@ -103,8 +103,9 @@ static hd_status watch(struct lease *a, const struct hd_rows *r, hd_mono arrived
 	return st;
 }
 
+/* *ret_deaf: it began to listen after it had looked. */
 static hd_status compete(struct lease *a, hd_mono deadline, struct hd_leader_answer *ret,
-                         struct hd_error *err)
+                         bool *ret_deaf, struct hd_error *err)
 {
 	struct hd_args args = hd_leader_args(&a->base.o);
 	char until[HD_UTC_TEXT];
@@ -127,6 +128,9 @@ static hd_status compete(struct lease *a, hd_mono deadline, struct hd_leader_ans
 		hd_leader_taken(&a->base, &r, ret);
 	else if (!ret->paused)
 		st = watch(a, &r, hd_now(), deadline, ret, err);
+	*ret_deaf = st == HD_OK && a->base.listens && !ret->held && !a->ear.on;
+	if (*ret_deaf)
+		HD_POINT("leader-looked-before-listen");
 	if (st == HD_OK && a->base.listens)
 		st = hd_leader_listen(&a->ear, a->base.session, !ret->held, deadline, err);
 	return st;
@@ -160,9 +164,17 @@ static hd_status lease_attempt(struct hd_leader *l, hd_mono deadline, struct hd_
                                struct hd_error *err)
 {
 	struct lease *a = HD_CONTAINER_OF(l, struct lease, base);
+	bool deaf = false;
+	hd_status st;
 
 	*ret = (struct hd_leader_answer){ 0 };
-	return l->held ? renew(a, deadline, ret, err) : compete(a, deadline, ret, err);
+	if (l->held)
+		return renew(a, deadline, ret, err);
+	st = compete(a, deadline, ret, &deaf, err);
+	/* What became free in between has told nobody: one more look. */
+	if (st == HD_OK && deaf && !ret->paused)
+		st = compete(a, deadline, ret, &deaf, err);
+	return st;
 }
 
 static hd_status lease_resign(struct hd_leader *l, const char *reason, hd_mono deadline,

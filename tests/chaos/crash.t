@@ -39,4 +39,28 @@ crash elector-before-release 'the last leader is ending its command'
 # It said so before the lock was free.
 crash leader-released-before-unlock 'the last leader is known to be dead'
 
+# B looks, and stands still before it listens; meanwhile A lets go. B must find out by itself, and not by
+# its next look, which is far.
+RETRY_MS=30000 LEASE_MS=90000 # a session that is silent for a lease would end, and be opened anew
+stands_still() { [ "$(sed 's/.*) //' "/proc/${pid[$1]}/stat" | cut -c1)" = T ]; }
+deaf() {
+	local role=deaf-$ELECTION began
+	rm -f "$tmp/A.log" "$tmp/B.log"
+	start_node A "$role" "$DSN"
+	eventually leads A && eventually has_terms "$role" 1
+	HOWDAH_CRASH_AT=leader-looked-before-listen:stop start_node B "$role" "$DSN"
+	eventually stands_still B
+	result $? "deaf, $ELECTION: B stands still before it listens" "$(tail -n 3 "$tmp/B.log")"
+	kill -TERM "${pid[A]}"
+	wait "${pid[A]}"
+	unset "pid[A]"
+	began=$(now_ms)
+	kill -CONT "${pid[B]}"
+	eventually leads B
+	check "deaf, $ELECTION: B leads long before its next look" [ $(($(now_ms) - began)) -lt $((RETRY_MS / 3)) ]
+	stop_nodes
+}
+ELECTION=advisory deaf
+ELECTION=lease deaf
+
 done_testing

@@ -14,10 +14,11 @@ fresh_db app
 DSN=$(dsn app)
 FAR="host=$net.1 port=$port user=postgres dbname=app"
 
-# A lives in the namespace; everybody else does not.
+# A lives in the namespace; everybody else does not. pair ROLE [OPTION ...]
 pair() {
 	rm -f "$tmp"/[ABC].log
-	start_inside A "$1" "$FAR" && eventually leads A && start_node B "$1" "$DSN" && eventually log_has B event=connected
+	start_inside A "$1" "$FAR" "${@:2}" && eventually leads A && start_node B "$1" "$DSN" "${@:2}" &&
+		eventually log_has B event=connected
 	result $? "$1: A leads over TCP, B stands by" "$(tail -n 3 "$tmp/A.log" "$tmp/B.log")"
 	like "$(cat "$tmp/A.log")" 'verdict=direct' "$1: A's connection is direct"
 }

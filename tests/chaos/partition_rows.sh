@@ -17,6 +17,14 @@ check "$role: B watches for a whole lease after the restart ($took ms of $LEASE_
 like "$(grep state=waiting "$tmp/B.log" | tail -n 1)" 'silent for a whole lease' "$role: and says so"
 finish $role B
 
+# A guard that hangs when the trust ends: its elector ends it before anybody can take the row, also where
+# the command's grace is longer than the margin.
+role=hung-guard
+pair $role --lost-grace 2500ms
+cut
+kill -STOP "$(guard_of A)"
+finish $role B
+
 # The checker must see it when somebody else tells that A is dead while it is only cut off.
 role=planted
 pair $role
