@@ -106,7 +106,6 @@ static void elector_killed(enum hd_contain mode, bool stop_the_guard)
 {
 	char folder[1024];
 	pid_t elector, guard;
-	int fd;
 
 	kit_begin();
 	kit.contain = mode;
@@ -115,17 +114,9 @@ static void elector_killed(enum hd_contain mode, bool stop_the_guard)
 	command = kit_watch("self");
 	outsider = kit_watch("child");
 	group_folder(guard, folder, sizeof(folder));
-	fd = pidfd_open(guard, 0);
-	CHECK(fd >= 0);
-	if (stop_the_guard) {
-		CHECK(kill(guard, SIGSTOP) == 0);
-		kit_await_state(guard, 'T');
-	}
-	CHECK(kill(elector, SIGKILL) == 0);
-	kit_await_dead(fd);
+	kit_kill_elector(elector, guard, stop_the_guard);
 	CHECK(all_dead());
 	await_removal(folder);
-	(void)close(fd);
 }
 
 static void elector_killed_with_a_group(void)

@@ -133,23 +133,14 @@ static void crash_points(void)
 static void elector_killed(bool stop_the_guard, const char *way)
 {
 	pid_t elector, guard;
-	int fd;
 
 	kit_begin();
 	kit.lost_grace_ms = 50;
 	elector = kit_elector(way, &guard);
 	command = kit_watch("self");
 	outsider = kit_watch(strcmp(way, "setsid") == 0 ? "child" : "orphan");
-	fd = pidfd_open(guard, 0);
-	CHECK(fd >= 0);
-	if (stop_the_guard) {
-		CHECK(kill(guard, SIGSTOP) == 0);
-		kit_await_state(guard, 'T');
-	}
-	CHECK(kill(elector, SIGKILL) == 0);
-	kit_await_dead(fd);
+	kit_kill_elector(elector, guard, stop_the_guard);
 	CHECK(all_dead());
-	(void)close(fd);
 }
 
 static void killed_elector(void)

@@ -252,6 +252,22 @@ static inline void kit_await_state(pid_t pid, char state)
 	}
 }
 
+/* Kills an elector of kit_elector(), its guard stopped before if wished, and waits for that one's
+ * end. */
+static inline void kit_kill_elector(pid_t elector, pid_t guard, bool stop_the_guard)
+{
+	int fd = pidfd_open(guard, 0);
+
+	CHECK(fd >= 0);
+	if (stop_the_guard) {
+		CHECK(kill(guard, SIGSTOP) == 0);
+		kit_await_state(guard, 'T');
+	}
+	CHECK(kill(elector, SIGKILL) == 0);
+	kit_await_dead(fd);
+	(void)close(fd);
+}
+
 /* The sum of the numbers behind `name` in a file of the guard in /proc. */
 static inline long kit_proc_number(const char *file, const char *name)
 {
@@ -268,6 +284,18 @@ static inline long kit_proc_number(const char *file, const char *name)
 			sum += n;
 	(void)fclose(f);
 	return sum;
+}
+
+/*
+ * The guard's own memory: the budget is 2 MiB. Clean pages of programs are its elector's as well,
+ * which is no howdah here. Not under a sanitizer, which needs memory of its own.
+ */
+static inline void kit_check_small(void)
+{
+	long kib = kit_proc_number("smaps_rollup", "Private_Dirty");
+
+	printf("# %ld KiB private\n", kib);
+	CHECK(kib <= 2048);
 }
 
 /* A stubborn that becomes root, in the folder of the test, which everybody may use from now on. */
